@@ -54,7 +54,7 @@ def _strange(part: object) -> str | None:
         return f"a {type(part).__name__}"
     if set(map(type, part)) <= {TopicPartition} and _have_types(part):
         return None
-    return next(repr(item) for item in part if not _is_partition(item))
+    return next(repr(item) for item in part if type(item) is not TopicPartition or not _have_types([item]))
 
 
 def _have_types(part: Sequence[TopicPartition]) -> bool:
@@ -62,10 +62,6 @@ def _have_types(part: Sequence[TopicPartition]) -> bool:
     if not (set(map(type, map(itemgetter(0), part))) <= {str} and set(map(type, numbers)) <= {int}):
         return False
     return min(numbers, default=0) >= -MOST_NUMBER and max(numbers, default=0) <= MOST_NUMBER
-
-
-def _is_partition(item: object) -> bool:
-    return type(item) is TopicPartition and _have_types([item])
 
 
 def _wrong_members(group: Group, plan: Mapping[str, object]) -> Iterator[str]:

@@ -141,26 +141,19 @@ class PartitionList(Sequence[TopicPartition]):
         return f"PartitionList({list(self)!r})"
 
 
+@collector_at_rest()
 def read_all(plan: Mapping[str, Sequence[TopicPartition]]) -> dict[str, list[TopicPartition]]:
     """Every list of a plan as objects, all at once: at a million partitions several times faster than one by one."""
-    with collector_at_rest():
-        return _read_all(plan)
-
-
-def _read_all(plan: Mapping[str, Sequence[TopicPartition]]) -> dict[str, list[TopicPartition]]:
     parts = [part for part in plan.values() if isinstance(part, PartitionList)]
     if len(parts) < len(plan) or any(part.layout is not parts[0].layout for part in parts):
         return {member: list(part) for member, part in plan.items()}
     partitions = parts[0].layout.shared() if parts else np.empty(0, object)
     # Neighbours of a topic follow each other in memory: by first partition it takes a third of the time of any order.
-    by_memory = sorted(zip(plan, parts, strict=True), key=_first_code)
+    by_memory = sorted(
+        zip(plan, parts, strict=True), key=lambda pair: int(pair[1].codes[0]) if len(pair[1]) else UNKNOWN
+    )
     read = {member: partitions.take(part.codes).tolist() for member, part in by_memory}
     return {member: read[member] for member in plan}
-
-
-def _first_code(listed: tuple[str, "PartitionList"]) -> int:
-    codes = listed[1].codes
-    return int(codes[0]) if len(codes) else UNKNOWN
 
 
 def java_order(text: str) -> bytes:

@@ -4,7 +4,7 @@ A sequence of topic partitions may be a tuple or an `assignors.layout.PartitionL
 creates `TopicPartition` objects only when it is read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -21,6 +21,14 @@ class TopicPartition(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+
+def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    """Numbers by topic, both in the order of the partitions."""
+    found: dict[str, list[int]] = {}
+    for topic, number in partitions:
+        found.setdefault(topic, []).append(number)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

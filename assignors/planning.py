@@ -18,11 +18,8 @@ def plan(assignor: Assignor, group: Group) -> Assignment:
     """
     if not group.members:
         return Assignment(None, {})
-    return assignor.assign(group) if _is_built_in(assignor) else _checked(assignor, group)
-
-
-def _is_built_in(assignor: Assignor) -> bool:
-    return assignor.name in BUILT_IN and type(assignor) is type(get(assignor.name))
+    is_built_in = assignor.name in BUILT_IN and type(assignor) is type(get(assignor.name))
+    return assignor.assign(group) if is_built_in else _checked(assignor, group)
 
 
 def _checked(assignor: Assignor, group: Group) -> Assignment:

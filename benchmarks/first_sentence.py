@@ -1,10 +1,16 @@
 """How long each page takes in a browser that has never seen it, while the demo runs: the first sentence, then rest.
 
-Then how long a step takes on What if and Generations: from the key to the animation at the next generation.
+A Streamlit page of one line is timed beside them: what no page of Streamlit can go below on this machine. Then how long
+a step takes on What if and Generations: from the key to the animation at the next generation.
 """
 
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from statistics import median
 
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -12,6 +18,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from app.pages import BY_NAME, PAGES, PageInfo
 from benchmarks.pages import AT_REST, TABLE, served
 from benchmarks.report import Row
+from tests.lag.cluster.connection.strangers import free_port
 from tests.support.chromium import launch
 
 GROUP = "order-fulfilment"
@@ -34,20 +41,43 @@ def rows() -> Iterator[Row]:
         page.goto(url)
         page.wait_for_selector(TABLE)
         time.sleep(WARM_UP_S)
+        with _one_line() as peer:
+            yield _row(browser, "Streamlit's own page of one line", peer)
         for info in PAGES:
-            yield _row(browser, url, info)
+            yield _row(browser, info.title, _address(url, info))
         for name in ("whatif", "generations"):
             yield _steps(browser, url, name)
         browser.close()
 
 
-def _row(browser: Browser, url: str, info: PageInfo) -> Row:
-    address = f"{url}/{'' if info is PAGES[0] else info.name}{f'?group={GROUP}' if info.shows_group else ''}"
+@contextmanager
+def _one_line() -> Iterator[str]:
+    """The address of a page that shows a title and does nothing else."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "one_line.py")
+        script.write_text("import streamlit\nstreamlit.title('One line')\n")
+        options = [f"--server.port={port}", "--server.headless=true"]
+        command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
+        with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+            assert server.stdout is not None
+            try:
+                next(line for line in server.stdout if b"URL" in line)
+                yield f"http://127.0.0.1:{port}"
+            finally:
+                server.kill()
+
+
+def _address(url: str, info: PageInfo) -> str:
+    return f"{url}/{'' if info is PAGES[0] else info.name}{f'?group={GROUP}' if info.shows_group else ''}"
+
+
+def _row(browser: Browser, title: str, address: str) -> Row:
     visits = [_visit(browser, address) for _ in range(VISITS)]
     first, rest = (median(times) for times in zip(*visits, strict=True))
     first_visit = " and ".join(f"{seconds:.2f} s" for seconds in visits[0])
     return Row(
-        f"{info.title}: first sentence, and at rest",
+        f"{title}: first sentence, and at rest",
         f"{first:.2f} and {rest:.2f} s",
         f"goal < 1.5 s and < 2.5 s; median of {VISITS}, each in a new profile; the server's first: {first_visit}",
     )

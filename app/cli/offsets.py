@@ -12,8 +12,7 @@ from uuid import UUID
 
 import typer
 
-from app.cli.files import STDIN
-from app.cli.options import Json, WithArguments, new_command
+from app.cli.options import STDIN, Json, WithArguments, new_command
 from app.cli.output import emit_json, emit_json_lines, emit_table, note, report_error
 from lag.errors import ConfigError
 from lag.records import Commits, Decoded, Decoder, GroupEvent
@@ -88,29 +87,40 @@ def documents(decoded: Decoded) -> list[Document]:
 
 def _commits(commits: Commits) -> Iterator[Document]:
     ids = commits.topic_ids.tobytes()
-    columns = zip(
+    return map(
+        _commit,
         commits.group_ids.objects().tolist(),
         commits.topics.objects().tolist(),
         commits.partitions.tolist(),
-        commits.tombstones.tolist(),
+        commits.versions.tolist(),
         commits.offsets.tolist(),
         commits.leader_epochs.tolist(),
         commits.metadata.texts(),
         commits.commit_ts.tolist(),
         (ids[at : at + 16] for at in range(0, len(ids), 16)),
-        commits.versions.tolist(),
         commits.expire_ts.tolist(),
-        strict=True,
     )
-    for group_id, topic, partition, tombstone, *value in columns:
-        document: Document = {"kind": COMMIT, "group_id": group_id, "topic": topic, "partition": partition}
-        yield document | ({"tombstone": True} if tombstone else _committed(*value))
 
 
-def _committed(
-    offset: int, epoch: int, metadata: str | None, commit_ts: int, topic_id: bytes, version: int, expires: int
+def _commit(
+    group_id: str,
+    topic: str,
+    partition: int,
+    version: int,
+    offset: int,
+    epoch: int,
+    metadata: str | None,
+    commit_ts: int,
+    topic_id: bytes,
+    expire_ts: int,
 ) -> Document:
-    value: Document = {
+    if version == NONE:
+        return {"kind": COMMIT, "group_id": group_id, "topic": topic, "partition": partition, "tombstone": True}
+    document: Document = {
+        "kind": COMMIT,
+        "group_id": group_id,
+        "topic": topic,
+        "partition": partition,
         "offset": offset,
         "leader_epoch": None if epoch == NONE else epoch,
         "metadata": metadata,
@@ -118,8 +128,8 @@ def _committed(
         "topic_id": _id(topic_id),
     }
     if version == EXPIRING_VERSION:
-        value["expire_ts"] = None if expires == NONE else expires
-    return value
+        document["expire_ts"] = None if expire_ts == NONE else expire_ts
+    return document
 
 
 @lru_cache(100_000)

@@ -7,6 +7,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+STDIN = "-"
+"""As FILE: standard input."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, for programs.")]
 JsonLine = Annotated[bool, typer.Option("--json", help="Print one line of JSON on stdout once all is ready.")]
 Bootstrap = Annotated[

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from assignors.advice.config_table import COORDINATOR, REPLICATION
-from assignors.advice.findings import Finding, Properties, Severity, numbers, refused, unknown
+from assignors.advice.findings import Finding, Properties, error, errors_first, numbers, refused, unknown, warning
 from assignors.advice.workload import NOTHING_KNOWN, Workload
 
 SOURCE = "GroupCoordinatorConfig"
@@ -24,20 +24,16 @@ def advise_broker(properties: Properties, workload: Workload = NOTHING_KNOWN) ->
     found += [*_bounds(number), *_heartbeats(number), *_others(properties, number), *_classic_sessions(number)]
     if number[_DELAY] <= 0 and workload.members is not None and workload.members > 1:
         reason = f"{workload.members} members that start together cause up to {workload.members} rebalances."
-        found.append(_warning(_DELAY, reason, "KIP-134", str(COORDINATOR[_DELAY].default)))
+        found.append(warning(_DELAY, reason, "KIP-134", str(COORDINATOR[_DELAY].default)))
     if number[_FACTOR] < 3:
         reason = f"__consumer_offsets has {number[_FACTOR]} replica(s): losing a broker may stop all groups on it."
-        found.append(_warning(_FACTOR, reason, SOURCE, "3"))
+        found.append(warning(_FACTOR, reason, SOURCE, "3"))
     found += _in_sync(properties, workload)
-    return sorted(found, key=lambda finding: finding.severity is not Severity.ERROR)
+    return errors_first(found)
 
 
-def _error(key: str, reason: str, better: str | None = None) -> Finding:
-    return Finding(key, Severity.ERROR, f"{reason} {_NO_START}", SOURCE, better)
-
-
-def _warning(key: str, reason: str, source: str, better: str) -> Finding:
-    return Finding(key, Severity.WARNING, reason, source, better)
+def _error(key: str, reason: str, better: str) -> Finding:
+    return error(key, f"{reason} {_NO_START}", SOURCE, better)
 
 
 def _bounds(number: Mapping[str, int]) -> Iterator[Finding]:
@@ -77,7 +73,7 @@ def _classic_sessions(number: Mapping[str, int]) -> Iterator[Finding]:
             f"{_LOW} {low} is above {_HIGH} {high}: the broker starts, and refuses every member of a classic group "
             "(INVALID_SESSION_TIMEOUT, 26)."
         )
-        yield _warning(_HIGH, reason, SOURCE, str(max(low, int(COORDINATOR[_HIGH].default or 0))))
+        yield warning(_HIGH, reason, SOURCE, str(max(low, int(COORDINATOR[_HIGH].default or 0))))
 
 
 def _in_sync(properties: Properties, workload: Workload) -> Iterator[Finding]:
@@ -87,4 +83,4 @@ def _in_sync(properties: Properties, workload: Workload) -> Iterator[Finding]:
         reason = (
             "If the other replicas fall behind, acks=all waits only for the leader: records that it loses are lost."
         )
-        yield _warning(_IN_SYNC, reason, "ServerLogConfigs, ReplicaManager", "2")
+        yield warning(_IN_SYNC, reason, "ServerLogConfigs, ReplicaManager", "2")

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from assignors.advice.config_table import CONSUMER, COORDINATOR
-from assignors.advice.findings import Finding, Properties, Severity, numbers, refused, unknown
+from assignors.advice.findings import Finding, Properties, error, errors_first, numbers, refused, unknown, warning
 from assignors.advice.workload import NOTHING_KNOWN, Workload
 
 SOURCE = "ConsumerConfig"
@@ -53,17 +54,7 @@ def advise_client(
     """Findings, errors first. Source: ConsumerConfig, GroupCoordinatorConfig and KafkaConsumer of Kafka 4.3.1."""
     client = _Client(properties, numbers(properties, CONSUMER), workload, numbers(broker or {}, COORDINATOR))
     found = [*refused(properties, CONSUMER, SOURCE), *unknown(properties, CONSUMER, SOURCE)]
-    for rule in _RULES:
-        found.extend(rule(client))
-    return sorted(found, key=lambda finding: finding.severity is not Severity.ERROR)
-
-
-def _error(key: str, reason: str, source: str, better: str | None = None) -> Finding:
-    return Finding(key, Severity.ERROR, reason, source, better)
-
-
-def _warning(key: str, reason: str, source: str, better: str | None = None) -> Finding:
-    return Finding(key, Severity.WARNING, reason, source, better)
+    return errors_first(chain(found, *(rule(client) for rule in _RULES)))
 
 
 def _heartbeat(client: _Client) -> Iterator[Finding]:
@@ -73,13 +64,13 @@ def _heartbeat(client: _Client) -> Iterator[Finding]:
     better = str(session // 3)
     if heartbeat < 0:
         reason = f"{_HEARTBEAT} {heartbeat} is below 0 (IllegalArgumentException); {_NO_START}"
-        yield _error(_HEARTBEAT, reason, "Timer", str(CONSUMER[_HEARTBEAT].default))
+        yield error(_HEARTBEAT, reason, "Timer", str(CONSUMER[_HEARTBEAT].default))
     elif heartbeat >= session:
         reason = f"{_HEARTBEAT} {heartbeat} is not below {_SESSION} {session} (IllegalArgumentException); {_NO_START}"
-        yield _error(_HEARTBEAT, reason, "Heartbeat (constructor)", better)
+        yield error(_HEARTBEAT, reason, "Heartbeat (constructor)", better)
     elif heartbeat * 3 > session:
         reason = f"Fewer than 3 heartbeats of {heartbeat} ms fit into the session of {session} ms."
-        yield _warning(_HEARTBEAT, reason, SOURCE, better)
+        yield warning(_HEARTBEAT, reason, SOURCE, better)
 
 
 def _session_bounds(client: _Client) -> Iterator[Finding]:
@@ -88,25 +79,25 @@ def _session_bounds(client: _Client) -> Iterator[Finding]:
     if client.is_classic and not low <= session <= high:
         reason = f"{_SESSION} {session} is outside the broker's {low} to {high}: INVALID_SESSION_TIMEOUT (26), fatal."
         better = str(min(max(session, low), high)) if low <= high else None
-        yield _error(_SESSION, reason, "GroupCoordinatorConfig", better)
+        yield error(_SESSION, reason, "GroupCoordinatorConfig", better)
 
 
 def _ids(client: _Client) -> Iterator[Finding]:
     if _GROUP in client.properties and not client.word(_GROUP, ""):
-        yield _error(_GROUP, f"{_GROUP} is empty (InvalidGroupIdException); {_NO_START}", "KafkaConsumer")
+        yield error(_GROUP, f"{_GROUP} is empty (InvalidGroupIdException); {_NO_START}", "KafkaConsumer")
     if not _INSTANCE_ID.fullmatch(client.word(_INSTANCE, "")):
         reason = (
             f"{_INSTANCE} takes at most 249 of the characters a-z, A-Z, 0-9, '.', '_' and '-', and neither '.' nor "
             f"'..' alone (InvalidConfigurationException); {_NO_START}"
         )
-        yield _error(_INSTANCE, reason, "JoinGroupRequest")
+        yield error(_INSTANCE, reason, "JoinGroupRequest")
 
 
 def _protocols(client: _Client) -> Iterator[Finding]:
     name = "classic" if client.is_classic else "consumer"
     for key in (_REMOTE, *_SHARE) if client.is_classic else (_SESSION, _HEARTBEAT, _STRATEGY, *_SHARE):
         if client.word(key, ""):
-            yield _error(key, f"{key} cannot be set with {_PROTOCOL}={name} (ConfigException); {_why(key)}", SOURCE)
+            yield error(key, f"{key} cannot be set with {_PROTOCOL}={name} (ConfigException); {_why(key)}", SOURCE)
 
 
 def _why(key: str) -> str:
@@ -121,7 +112,7 @@ def _strategies(client: _Client) -> Iterator[Finding]:
     if client.is_classic and "CooperativeStickyAssignor" in chosen and len(set(chosen)) > 1:
         reason = f"{' and '.join(chosen)} are listed, so the group stays eager: every rebalance stops all members."
         better = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
-        yield _warning(_STRATEGY, reason, "ConsumerCoordinator (constructor), KIP-429", better)
+        yield warning(_STRATEGY, reason, "ConsumerCoordinator (constructor), KIP-429", better)
 
 
 def _commits(client: _Client) -> Iterator[Finding]:
@@ -130,20 +121,20 @@ def _commits(client: _Client) -> Iterator[Finding]:
         return
     if not has_group and key in client.properties:
         reason = f"Auto-commit is on without a {_GROUP} (InvalidConfigurationException); {_NO_START}"
-        yield _error(key, reason, SOURCE, "false")
+        yield error(key, reason, SOURCE, "false")
     if has_group and client.workload.async_workers:
         reason = "Auto-commit covers what poll returned, not what workers have finished: a crash loses their queue."
-        yield _warning(key, reason, "ConsumerCoordinator", "false")
+        yield warning(key, reason, "ConsumerCoordinator", "false")
     if has_group and client.workload.closes_in_finally:
         reason = "close() after a processing error commits what poll returned: the failed records are lost."
-        yield _warning(key, reason, "ConsumerCoordinator (close)", "false")
+        yield warning(key, reason, "ConsumerCoordinator (close)", "false")
 
 
 def _slow_records(client: _Client) -> Iterator[Finding]:
     p99, records, interval = client.workload.record_p99_ms, client.number["max.poll.records"], client.number[_POLL]
     if p99 and records * p99 > interval / 2:
         reason = f"{records} records of {p99:g} ms may take {records * p99:g} ms, over half of {_POLL} {interval}."
-        yield _warning("max.poll.records", reason, "KIP-62", str(max(1, int(interval / 2 / p99))))
+        yield warning("max.poll.records", reason, "KIP-62", str(max(1, int(interval / 2 / p99))))
 
 
 def _slow_batches(client: _Client) -> Iterator[Finding]:
@@ -153,7 +144,7 @@ def _slow_batches(client: _Client) -> Iterator[Finding]:
     over = "over half of" if batch <= interval else "more than"
     effect = "" if batch <= interval else ": the member leaves the group in every batch"
     reason = f"The time between two polls is {batch} ms, {over} {_POLL} {interval}{effect}."
-    yield _warning(_POLL, reason, "KIP-62", str(2 * batch))
+    yield warning(_POLL, reason, "KIP-62", str(2 * batch))
 
 
 def _session_and_poll(client: _Client) -> Iterator[Finding]:
@@ -168,7 +159,7 @@ def session_and_poll(session: int, interval: int, is_static: bool) -> Iterator[F
     reason = f"{_SESSION} {session} is above {_POLL} {interval}: a stalled member is detected before a dead one."
     if is_static:
         reason += " A dead static member even gets partitions in the next generation."
-    yield _warning(_SESSION, reason, "KIP-62, KIP-345", str(min(interval, int(CONSUMER[_SESSION].default or 0))))
+    yield warning(_SESSION, reason, "KIP-62, KIP-345", str(min(interval, int(CONSUMER[_SESSION].default or 0))))
 
 
 def _restarts(client: _Client) -> Iterator[Finding]:
@@ -177,7 +168,7 @@ def _restarts(client: _Client) -> Iterator[Finding]:
         reason = (
             f"A restart of {restart} ms outlasts the session of {session} ms: the static member loses its partitions."
         )
-        yield _warning(key, reason, "KIP-345", str(restart + int(CONSUMER[_HEARTBEAT].default or 0)))
+        yield warning(key, reason, "KIP-345", str(restart + int(CONSUMER[_HEARTBEAT].default or 0)))
 
 
 def _outages(client: _Client) -> Iterator[Finding]:
@@ -186,14 +177,14 @@ def _outages(client: _Client) -> Iterator[Finding]:
         reason = (
             f"The partitions of a dead static member wait for {session} ms, its session; {tolerated} ms are tolerated."
         )
-        yield _warning(key, reason, "KIP-345", str(tolerated))
+        yield warning(key, reason, "KIP-345", str(tolerated))
 
 
 def _pauses(client: _Client) -> Iterator[Finding]:
     pause, session, heartbeat = client.workload.gc_pause_ms, client.number[_SESSION], client.number[_HEARTBEAT]
     if client.is_classic and pause is not None and pause + heartbeat >= session:
         reason = f"A GC pause of {pause} ms and a heartbeat of {heartbeat} ms use up the session of {session} ms."
-        yield _warning(_SESSION, reason, SOURCE, str(CONSUMER[_SESSION].default))
+        yield warning(_SESSION, reason, SOURCE, str(CONSUMER[_SESSION].default))
 
 
 def _skipped(client: _Client) -> Iterator[Finding]:
@@ -203,13 +194,13 @@ def _skipped(client: _Client) -> Iterator[Finding]:
         return
     if client.workload.grows:
         reason = f"Records written to a new partition before it is discovered (up to {age} ms) are skipped."
-        yield _warning(_RESET, reason, "SubscriptionState", "earliest")
+        yield warning(_RESET, reason, "SubscriptionState", "earliest")
     if outage is not None and outage > minutes * 60_000:
         reason = (
             f"An outage of {outage} ms outlives the group's offsets (offsets.retention.minutes {minutes}): records "
             "written meanwhile are skipped."
         )
-        yield _warning(_RESET, reason, "SubscriptionState, GroupCoordinatorConfig", "earliest")
+        yield warning(_RESET, reason, "SubscriptionState, GroupCoordinatorConfig", "earliest")
 
 
 _RULES: tuple[Callable[[_Client], Iterator[Finding]], ...] = (

@@ -1,6 +1,6 @@
 """Findings, and those that only need the table of settings."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -28,13 +28,25 @@ class Finding:
     better: str | None = None
 
 
+def error(key: str, reason: str, source: str, better: str | None = None) -> Finding:
+    return Finding(key, Severity.ERROR, reason, source, better)
+
+
+def warning(key: str, reason: str, source: str, better: str | None = None) -> Finding:
+    return Finding(key, Severity.WARNING, reason, source, better)
+
+
+def errors_first(findings: Iterable[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda finding: finding.severity is not Severity.ERROR)
+
+
 def unknown(properties: Properties, known: Mapping[str, Definition], source: str) -> Iterator[Finding]:
     """Keys that Kafka does not know, with the closest known one."""
     for key in properties:
         if key not in known:
             near = next(iter(get_close_matches(key, sorted(known), 1)), None)
             hint = f"Did you mean {near}?" if near else "Only plugins, such as deserializers, may read it."
-            yield Finding(key, Severity.WARNING, f"Kafka does not know {key} and ignores it. {hint}", source, near)
+            yield warning(key, f"Kafka does not know {key} and ignores it. {hint}", source, near)
 
 
 def refused(properties: Properties, known: Mapping[str, Definition], source: str) -> Iterator[Finding]:
@@ -49,7 +61,7 @@ def refused(properties: Properties, known: Mapping[str, Definition], source: str
             value = f"The value of {key} is refused" if number is None else f"{key} is {number}"
             reason = f"{value}: Kafka's ConfigException asks for {definition.asked}."
             better = None if definition.default is None else str(definition.default)
-            yield Finding(key, Severity.ERROR, reason, source, better)
+            yield error(key, reason, source, better)
 
 
 def numbers(properties: Properties, known: Mapping[str, Definition]) -> dict[str, int]:

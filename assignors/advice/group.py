@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from assignors.advice.client import DEFAULT_STRATEGY, session_and_poll
 from assignors.advice.config_table import CONSUMER
-from assignors.advice.findings import Finding, Properties, Severity, numbers
+from assignors.advice.findings import Finding, Properties, error, numbers, warning
 
 _SAME = ("group.protocol", "partition.assignment.strategy", "session.timeout.ms", "max.poll.interval.ms")
 _INSTANCE, _STRATEGY = "group.instance.id", "partition.assignment.strategy"
@@ -16,7 +16,7 @@ def advise_group(members: Mapping[str, Properties], partitions: int | None = Non
     found = [*_no_common_assignor(members), *_same_instance(members), *_different(members), *_timeouts(members)]
     if partitions is not None and len(members) > partitions:
         reason = f"{len(members)} members share {partitions} partitions: {len(members) - partitions} stay idle."
-        found.append(Finding("members", Severity.WARNING, reason, "one member per partition", str(partitions)))
+        found.append(warning("members", reason, "one member per partition", str(partitions)))
     return found
 
 
@@ -25,7 +25,7 @@ def _no_common_assignor(members: Mapping[str, Properties]) -> Iterator[Finding]:
     short = [{name.rsplit(".", 1)[-1] for name in names} for names in listed]
     if short and not set.intersection(*short):
         reason = "No assignor is common to all members: the last to join is refused (INCONSISTENT_GROUP_PROTOCOL, 23)."
-        yield Finding(_STRATEGY, Severity.ERROR, reason, "ClassicGroup")
+        yield error(_STRATEGY, reason, "ClassicGroup")
 
 
 def _same_instance(members: Mapping[str, Properties]) -> Iterator[Finding]:
@@ -34,7 +34,7 @@ def _same_instance(members: Mapping[str, Properties]) -> Iterator[Finding]:
         instance = own.get(_INSTANCE)
         if instance is not None and instance in seen:
             reason = f"{seen[instance]} and {name} both have {instance}: one fences the other (FENCED_INSTANCE_ID, 82)."
-            yield Finding(_INSTANCE, Severity.ERROR, reason, "KIP-345")
+            yield error(_INSTANCE, reason, "KIP-345")
         elif instance is not None:
             seen[instance] = name
 
@@ -44,7 +44,7 @@ def _different(members: Mapping[str, Properties]) -> Iterator[Finding]:
         values = sorted({own.get(key, "(default)") for own in members.values()})
         if len(values) > 1:
             reason = f"Members of one group differ in {key}: {', '.join(values)}."
-            yield Finding(key, Severity.WARNING, reason, "one group, one configuration")
+            yield warning(key, reason, "one group, one configuration")
 
 
 def _timeouts(members: Mapping[str, Properties]) -> Iterator[Finding]:

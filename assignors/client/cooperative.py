@@ -26,10 +26,7 @@ class CooperativeStickyAssignor:
     C1
     """
 
-    @property
-    def name(self) -> str:
-        """As Kafka spells it."""
-        return "cooperative-sticky"
+    name = "cooperative-sticky"
 
     def assign(self, group: Group) -> Assignment:
         """Plan the group.

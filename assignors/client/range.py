@@ -31,10 +31,7 @@ class RangeAssignor:
     C1 ta-2 tb-2
     """
 
-    @property
-    def name(self) -> str:
-        """As Kafka spells it."""
-        return "range"
+    name = "range"
 
     def assign(self, group: Group) -> Assignment:
         """Plan the group. Raises AssignorError on broken input only."""

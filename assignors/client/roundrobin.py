@@ -25,10 +25,7 @@ class RoundRobinAssignor:
     C1 ta-1 tb-0 tb-2
     """
 
-    @property
-    def name(self) -> str:
-        """As Kafka spells it."""
-        return "roundrobin"
+    name = "roundrobin"
 
     def assign(self, group: Group) -> Assignment:
         """Plan the group. Raises AssignorError when it has no members, as Kafka does."""

@@ -124,9 +124,5 @@ def from_file(data: bytes, stories: Mapping[str, S]) -> S:
 
 def to_file(story: Story) -> bytes:
     """The file of a story with all its values; `from_file` reads it."""
-    values = {"lab": story.lab_name, **{key: _written(text) for key, text in story.texts().items()}}
-    return as_yaml(values).encode()
-
-
-def _written(text: str) -> object:
-    return Block(text) if "\n" in text else plain(text)
+    values = {key: Block(text) if "\n" in text else plain(text) for key, text in story.texts().items()}
+    return as_yaml({"lab": story.lab_name, **values}).encode()

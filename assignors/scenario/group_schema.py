@@ -1,12 +1,12 @@
 """Topics and members in a scenario file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from assignors.model import AssignorError, Member, Topic, TopicPartition
+from assignors.model import AssignorError, Member, Topic, TopicPartition, by_topic
 from assignors.scenario.values import Capacity, PartitionCount, PartitionNumber, Pattern, Text, TopicName, wrong
 from assignors.topic_ids import topic_uuid
 
@@ -104,18 +104,11 @@ def written_member(member: Member, capacity_per_s: float | None) -> dict[str, An
         "client_id": member.client_id,
         "host": member.host,
         "rack": member.rack,
-        "owned": _by_topic(member.owned),
+        "owned": by_topic(member.owned),
         "generation": member.generation,
         "capacity": None if capacity_per_s is None else written_number(capacity_per_s),
     }
     return {"id": member.member_id, **given(entries)}
-
-
-def _by_topic(owned: Sequence[TopicPartition]) -> dict[str, list[int]]:
-    topics: dict[str, list[int]] = {}
-    for topic, partition in owned:
-        topics.setdefault(topic, []).append(partition)
-    return topics
 
 
 def given(entries: Mapping[str, Any]) -> dict[str, Any]:

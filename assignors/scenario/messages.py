@@ -35,7 +35,8 @@ def _path(loc: Path) -> Path:
 def _sentence(error: ErrorDetails, model: type[BaseModel]) -> str:
     kind, loc, context = error["type"], error["loc"], error.get("ctx", {})
     if kind == "extra_forbidden":
-        return _unknown_key(str(loc[-1]), _keys_at(loc[:-1], model))
+        key = str(loc[-1])
+        return f"The key {shown(key)!r} is unknown.{suggestion(key, _keys_at(loc[:-1], model))}"
     if kind == "missing":
         return f"The key {loc[-1]!r} is missing.{_VERSION if loc == ('schema_version',) else ''}"
     if kind == "sentence":
@@ -43,10 +44,6 @@ def _sentence(error: ErrorDetails, model: type[BaseModel]) -> str:
     if loc[:1] == ("protocol",):
         return "A setting is a text, a number, true or false."
     return _SENTENCES[kind](context) if kind in _SENTENCES else f"{error['msg']}."
-
-
-def _unknown_key(key: str, known: Iterable[str]) -> str:
-    return f"The key {shown(key)!r} is unknown.{suggestion(key, known)}"
 
 
 def _keys_at(loc: Path, model: Any) -> Iterable[str]:

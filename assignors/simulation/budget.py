@@ -16,6 +16,10 @@ MOST_HEARTBEATS = 500_000
 _DAY_MS = 86_400_000
 
 
+class MessageLimitError(Exception):
+    """A simulation has sent more messages than its caller has room for, and was stopped."""
+
+
 def check_budget(scenario: Scenario, settings: Settings, protocol: RebalanceProtocol) -> None:
     """Raises AssignorError, which names the limit, when the scenario is too large to simulate."""
     members = len(scenario.members_ever())

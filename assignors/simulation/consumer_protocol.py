@@ -5,9 +5,9 @@ assignment   = version, partitions, user data
 """
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from assignors.model import Member, TopicPartition
+from assignors.model import Member, TopicPartition, by_topic
 from assignors.protocol_bytes import INT16, INT32, Reader, data, partitions, text
 
 VERSION = INT16.pack(3)
@@ -20,7 +20,7 @@ def encode_subscription(member: Member) -> bytes:
         INT32.pack(len(member.topics)),
         *map(text, sorted(member.topics)),
         data(member.user_data),
-        partitions(_by_topic(sorted(member.owned))),
+        partitions(by_topic(sorted(member.owned))),
         INT32.pack(-1 if member.generation is None else member.generation),
         text(member.rack),
     ]
@@ -52,7 +52,7 @@ def _topics(reader: Reader) -> tuple[str, ...]:
 
 def encode_assignment(assigned: Sequence[TopicPartition]) -> bytes:
     """A member's assignment."""
-    return VERSION + partitions(_by_topic(assigned)) + data(None)
+    return VERSION + partitions(by_topic(assigned)) + data(None)
 
 
 def decode_assignment(assignment: bytes) -> tuple[TopicPartition, ...]:
@@ -62,11 +62,3 @@ def decode_assignment(assignment: bytes) -> tuple[TopicPartition, ...]:
     reader = Reader(assignment)
     reader.int16()
     return reader.partitions()
-
-
-def _by_topic(assigned: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    """Topics and numbers in the order of the partitions."""
-    found: dict[str, list[int]] = {}
-    for topic, number in assigned:
-        found.setdefault(topic, []).append(number)
-    return found

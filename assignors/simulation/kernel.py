@@ -4,13 +4,11 @@ Events of one millisecond run in the order in which they were scheduled, so a ru
 order within a millisecond.)
 """
 
-from bisect import insort
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from operator import itemgetter
 
 Action = Callable[[], None]
 
@@ -24,18 +22,14 @@ class EventLimitError(Exception):
 
 
 class Kernel:
-    """Runs events in order of time.
+    """Runs events in order of time."""
 
-    Many events share a millisecond, as members send heartbeats together, so only the times are in a heap.
-    """
-
-    __slots__ = ("_done", "_due", "_events", "_now_ms", "_sequence", "_times")
+    __slots__ = ("_due", "_events", "_now_ms", "_sequence")
 
     def __init__(self, now_ms: int = 0) -> None:
         self._now_ms = now_ms
-        self._times: list[int] = []
-        self._due: dict[int, list[tuple[int, Action]]] = {}
-        self._done = self._events = 0
+        self._due: list[tuple[int, int, Action]] = []
+        self._events = 0
         self._sequence = count()
 
     @property
@@ -47,16 +41,7 @@ class Kernel:
         """Run `action` once, `delay_ms` from now. Raises ValueError when that is in the past."""
         if delay_ms < 0:
             raise ValueError(f"delay_ms is {delay_ms}: an event cannot lie in the past")
-        at_ms = self._now_ms + delay_ms
-        due = self._due.get(at_ms)
-        if due is None:
-            due = self._begin(at_ms)
-        due.append((next(self._sequence), action))
-
-    def _begin(self, at_ms: int) -> list[tuple[int, Action]]:
-        heappush(self._times, at_ms)
-        due = self._due[at_ms] = []
-        return due
+        heappush(self._due, (self._now_ms + delay_ms, next(self._sequence), action))
 
     def turn(self) -> int:
         """A position among the events of one millisecond, for `at`: after all events scheduled so far."""
@@ -64,29 +49,24 @@ class Kernel:
 
     def at(self, at_ms: int, turn: int, action: Action) -> None:
         """Run `action` once at that time (not in the past), in the position of `turn`."""
-        due = self._due.get(at_ms)
-        if due is None:
-            due = self._begin(at_ms)
-        insort(due, (turn, action), self._done if at_ms == self._now_ms else 0, key=itemgetter(0))
+        heappush(self._due, (at_ms, turn, action))
 
     def run_until(self, end_ms: int) -> None:
         """Run all events until `end_ms`, and set the clock to it.
 
         Raises EventLimitError after MOST_EVENTS_AT_ONCE within one millisecond, and after MOST_EVENTS in all.
         """
-        times = self._times
-        while times and times[0] <= end_ms:
+        due, at_once = self._due, 0
+        while due and due[0][0] <= end_ms:
+            at_ms, _, action = heappop(due)
+            at_once = at_once + 1 if at_ms == self._now_ms else 1
+            self._now_ms = at_ms
+            self._events += 1
+            if at_once > MOST_EVENTS_AT_ONCE:
+                raise EventLimitError(_TIMELESS.format(MOST_EVENTS_AT_ONCE, at_ms / 1000))
             if self._events > MOST_EVENTS:
-                raise EventLimitError(_TOO_LONG.format(MOST_EVENTS, self._now_ms / 1000))
-            self._now_ms = at_ms = heappop(times)
-            for done, (_, action) in enumerate(self._due[at_ms], 1):  # the list may grow
-                self._done = done
-                if done > MOST_EVENTS_AT_ONCE:
-                    raise EventLimitError(_TIMELESS.format(MOST_EVENTS_AT_ONCE, at_ms / 1000))
-                action()
-            del self._due[at_ms]
-            self._events += self._done
-            self._done = 0
+                raise EventLimitError(_TOO_LONG.format(MOST_EVENTS, at_ms / 1000))
+            action()
         self._now_ms = max(self._now_ms, end_ms)
 
 

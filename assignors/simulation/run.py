@@ -16,7 +16,7 @@ from assignors.memory import collector_at_rest
 from assignors.model import AssignorError, Member, Topic
 from assignors.patterns import matching
 from assignors.simulation.assignor_choice import assignor_for
-from assignors.simulation.budget import check_budget
+from assignors.simulation.budget import MessageLimitError, check_budget
 from assignors.simulation.clients import ClassicClient, ConsumerClient, Environment, Process
 from assignors.simulation.kernel import EventLimitError, Kernel
 from assignors.simulation.network import Network
@@ -50,8 +50,16 @@ def simulate(
 class Simulation:
     """A simulated group: its processes, its coordinator, and what events do to them."""
 
-    def __init__(self, scenario: Scenario, settings: Settings, protocol: RebalanceProtocol, rng: random.Random) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        settings: Settings,
+        protocol: RebalanceProtocol,
+        rng: random.Random,
+        most_messages: int | None = None,
+    ) -> None:
         check_budget(scenario, settings, protocol)
+        scenario.check_events()
         self.kernel = Kernel()
         self.recorder = TimelineRecorder(self.kernel)
         self.network = Network(self.kernel, settings.assumed.latency_ms, self.recorder)
@@ -63,7 +71,6 @@ class Simulation:
         self._env = self._environment(scenario.assignor)
         self._members = {member.member_id: member for member in scenario.members}
         self._subscribed: set[str] = set()
-        self._frozen: set[str] = set()
         self._paused: set[str] = set()
         self._restarting: set[str] = set()
         self._processing_ms: dict[str, int] = {}
@@ -72,6 +79,8 @@ class Simulation:
         self._service = (ClassicService if is_classic else ConsumerService)(self._env, self.clients)
         self.change_topics(scenario.topics)
         self._begin()
+        if most_messages is not None:
+            self._limit_messages(most_messages)
 
     def _environment(self, assignor: str) -> Environment:
         return Environment(
@@ -110,6 +119,12 @@ class Simulation:
                 self._start(member)
         for number, event in enumerate(self._scenario.events, 1):
             self.kernel.after(event.at_ms, partial(self._apply_event, number, event))
+
+    def _limit_messages(self, most: int) -> None:
+        """From now on raise MessageLimitError soon after so many messages."""
+        if len(self.recorder.messages) > most:
+            raise MessageLimitError
+        self.kernel.after(SETTLE_CHECK_MS, partial(self._limit_messages, most))
 
     def _start_stable(self, members: list[Member]) -> None:
         for member in self._scenario.members:
@@ -194,7 +209,6 @@ class Simulation:
         client = self.clients[name]
         if client.alive:
             client.close()
-        self._frozen.discard(name)
         self._restarting.add(name)
         self.kernel.after(self._settings.assumed.restart_ms, partial(self._start_again, name, client))
 
@@ -221,8 +235,6 @@ class Simulation:
         self._service.fail_over()
 
     def _member(self, name: str) -> Member:
-        if name not in self._members:
-            raise AssignorError(f"there is no member {name!r} at this time.")
         if name in self._paused:
             raise AssignorError(f"member {name!r} is paused at this time. Move this event to after its pause.")
         return self._members[name]
@@ -234,19 +246,9 @@ class Simulation:
             raise AssignorError(f"member {name!r} is down at this time. Move this event to a later time.")
         return self.clients[name]
 
-    def _unfrozen(self, name: str) -> Client:
-        """Its process, which is not frozen."""
-        client = self._running(name)
-        if name in self._frozen:
-            raise AssignorError(f"member {name!r} is frozen already. Resume it before, or leave this event out.")
-        return client
-
     def join(self, member: Member) -> None:
         """Start the process of a new member."""
-        name = member.member_id
-        if name in self._members:
-            raise AssignorError(f"member {name!r} is in the group already. Give the new one another id.")
-        self._members[name] = member
+        self._members[member.member_id] = member
         self._start(replace(member, owned=(), generation=None))
 
     def leave(self, member_id: str) -> None:
@@ -259,31 +261,26 @@ class Simulation:
 
     def _end(self, name: str, how: Callable[[Process], None]) -> None:
         del self._members[self._member(name).member_id]
-        for those in (self.network.split, self._frozen, self._restarting):
-            those.discard(name)
+        self._restarting.discard(name)
         if self.clients[name].alive:
             how(self.clients[name])
 
     def freeze(self, member_id: str) -> None:
         """Stop polling, or stop the process (`simulated.freeze`)."""
-        client = self._unfrozen(member_id)
-        self._frozen.add(member_id)
+        client = self._running(member_id)
         if client.alive:
             client.freeze() if self._settings.assumed.freeze is Frozen.PROCESS else client.stall()
 
     def resume(self, member_id: str) -> None:
         """Let a frozen member continue."""
         self._member(member_id)
-        if member_id not in self._frozen:
-            raise AssignorError(f"member {member_id!r} is not frozen. Freeze it before, or leave this event out.")
-        self._frozen.remove(member_id)
         client = self.clients[member_id]
-        if client.is_frozen or client.is_stalled:
+        if client.alive and (client.is_frozen or client.is_stalled):
             client.resume()
 
     def pause(self, member_id: str, lasts_ms: int) -> None:
         """Stop the process for that time."""
-        client = self._unfrozen(member_id)
+        client = self._running(member_id)
         if client.alive:
             client.freeze()
             self._paused.add(member_id)
@@ -310,8 +307,6 @@ class Simulation:
     def heal(self, member_id: str) -> None:
         """End the split. The connection breaks now if it has lost a message: the client sends lost requests again."""
         self._member(member_id)
-        if member_id not in self.network.split:
-            raise AssignorError(f"member {member_id!r} is not split off. Split it off before, or leave this event out.")
         self.network.split.remove(member_id)
         client = self.clients[member_id]
         client.record_state()

@@ -4,7 +4,7 @@ Defaults of Kafka 4.3.1 (ConsumerConfig, GroupCoordinatorConfig). Kafka's other 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 
@@ -80,43 +80,13 @@ class Settings:
     assumed: Assumptions
 
 
-_CLIENT = {
-    "session.timeout.ms": "session_timeout_ms",
-    "heartbeat.interval.ms": "heartbeat_interval_ms",
-    "max.poll.interval.ms": "max_poll_interval_ms",
-    "metadata.max.age.ms": "metadata_max_age_ms",
-    "retry.backoff.ms": "retry_backoff_ms",
-    "retry.backoff.max.ms": "retry_backoff_max_ms",
-    "auto.commit.interval.ms": "auto_commit_interval_ms",
-}
-_AUTO_COMMIT, _RESET = "enable.auto.commit", "auto.offset.reset"
-_BROKER = {
-    "group.min.session.timeout.ms": "min_session_timeout_ms",
-    "group.max.session.timeout.ms": "max_session_timeout_ms",
-    "group.initial.rebalance.delay.ms": "initial_rebalance_delay_ms",
-    "group.max.size": "max_size",
-}
-_KIP848 = {
-    f"group.consumer.{side}{name}.ms": f"{side}{name}_ms".replace(".", "_")
-    for side in ("", "min.", "max.")
-    for name in ("session.timeout", "heartbeat.interval", "assignment.interval")
-} | {"group.consumer.max.size": "max_size"}
 PREFIX = "simulated."
-_ASSUMED = {
-    f"{PREFIX}{name}": name.replace(".", "_")
-    for name in (
-        *("latency.ms", "append.ms", "plan.ms", "load.ms", "processing.ms", "restart.ms", "records.per.s"),
-        "heartbeat.spread.ms",
-    )
-}
 _FREEZE = f"{PREFIX}freeze"
-SIMULATED = (*_ASSUMED, _FREEZE)
-"""The names of our own settings."""
-_KNOWN: Mapping[str, Definition] = (
-    {**CONSUMER, **COORDINATOR}
-    | dict.fromkeys(_ASSUMED, Definition(Type.INT, least=0))
-    | {_FREEZE: Definition(Type.STRING, words=tuple(Frozen))}
-)
+_ASSUMED = {f"{PREFIX}{field.name.replace('_', '.')}": Definition(Type.INT, least=0) for field in fields(Assumptions)}
+_ASSUMED |= {_FREEZE: Definition(Type.STRING, words=tuple(Frozen))}
+"""Our own settings."""
+_KIP848 = ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms", "max_size")
+_KNOWN: Mapping[str, Definition] = {**CONSUMER, **COORDINATOR, **_ASSUMED}
 _LEAST_SIMULATED = {"heartbeat.interval.ms": 1, "group.initial.rebalance.delay.ms": 0}
 """Kafka accepts less: heartbeats without a pause, or no delay."""
 
@@ -132,24 +102,31 @@ def read(given: Mapping[str, Setting]) -> Settings:
     problems += [] if problems else _refused(texts)
     if problems:
         raise SettingsError("\n".join(problems))
-    numbers = {name: _simulated(name, texts[name]) for name in _CLIENT | _BROKER | _KIP848 | _ASSUMED if name in texts}
-    commits, reset = texts.get(_AUTO_COMMIT, "true").strip().lower(), texts.get(_RESET, "latest").strip()
-    client_fields: dict[str, Any] = {**_fields(_CLIENT, numbers), "enable_auto_commit": commits == "true"}
-    client, broker = (
-        ClientSettings(**client_fields, auto_offset_reset=reset),
-        BrokerSettings(**_fields(_BROKER, numbers)),
+    return Settings(
+        ClientSettings(**_read(_names(ClientSettings), "", texts)),
+        BrokerSettings(**_read(_names(BrokerSettings), "group.", texts)),
+        Kip848Settings(**_read(_KIP848, "group.consumer.", texts)),
+        Assumptions(**_read(_names(Assumptions), PREFIX, texts)),
     )
-    assumed = Assumptions(**_fields(_ASSUMED, numbers), freeze=Frozen(texts.get(_FREEZE, Frozen.POLLING)))
-    return Settings(client, broker, _kip848(numbers), assumed)
 
 
-def _kip848(numbers: Mapping[str, int]) -> Kip848Settings:
-    given: dict[str, Any] = {**_fields(_KIP848, numbers)}
-    return Kip848Settings(**given)
+def _names(kind: type[ClientSettings | BrokerSettings | Assumptions]) -> list[str]:
+    return [field.name for field in fields(kind)]
 
 
-def _fields(names_of: Mapping[str, str], numbers: Mapping[str, int]) -> dict[str, int]:
-    return {field: numbers[name] for name, field in names_of.items() if name in numbers}
+def _read(names: Iterable[str], prefix: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    """The fields that are given: `max_size` as `group.max.size`."""
+    settings = {name: prefix + name.replace("_", ".") for name in names}
+    return {name: _value(setting, texts[setting]) for name, setting in settings.items() if setting in texts}
+
+
+def _value(name: str, text: str) -> Setting:
+    match _KNOWN[name].type:
+        case Type.BOOLEAN:
+            return text.strip().lower() == "true"
+        case Type.STRING:
+            return Frozen(text.strip()) if name == _FREEZE else text.strip()
+    return max(_KNOWN[name].whole(text) or 0, _LEAST_SIMULATED.get(name, 0))
 
 
 def _unknown(given: Iterable[str]) -> list[str]:
@@ -161,7 +138,7 @@ def _wrong(given: Mapping[str, str]) -> list[str]:
     problems = []
     for name, text in given.items():
         if name in _KNOWN and not _KNOWN[name].takes(text):
-            who = "the simulator" if name in SIMULATED else "Kafka's ConfigException"
+            who = "the simulator" if name in _ASSUMED else "Kafka's ConfigException"
             problems.append(f"{name} is {text.strip()[:40]!r}: {who} asks for {_KNOWN[name].asked}.")
     return problems
 
@@ -172,7 +149,3 @@ def _refused(given: Mapping[str, str]) -> list[str]:
     client = {name: text for name, text in given.items() if name in CONSUMER}
     found = [*advise_broker(broker), *advise_client({"group.id": "simulated"} | client, broker=broker)]
     return [finding.reason for finding in found if finding.severity is Severity.ERROR]
-
-
-def _simulated(name: str, text: str) -> int:
-    return max(_KNOWN[name].whole(text) or 0, _LEAST_SIMULATED.get(name, 0))

@@ -67,11 +67,7 @@ def drain_of_group(of_each: Mapping[str, Drain], table: OwnershipTable, known: K
         return (never or unknown)[0]
     if not of_each:
         return Drain(None, "the group has no members")
-    return max(of_each.values(), key=_seconds)
-
-
-def _seconds(drain: Drain) -> float:
-    return drain.seconds or 0.0
+    return max(of_each.values(), key=lambda drain: drain.seconds or 0.0)
 
 
 def _without_owner(table: OwnershipTable, known: KnownLoads) -> str | None:

@@ -58,6 +58,7 @@ def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Gen
 
     Raises AssignorError with the event's number, time and title when it cannot happen or the assignor fails.
     """
+    scenario.check_events()
     folded = _Fold(scenario, _assignor(scenario.assignor if assignor is None else assignor))
     for number, event in enumerate(scenario.events, 1):
         try:

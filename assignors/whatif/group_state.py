@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from assignors.durations import seconds_text
 from assignors.model import Assignor, AssignorError, Member, Topic
 from assignors.patterns import resolved
-from assignors.spelling import suggestion
-from assignors.whatif.membership import RETURNS
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, is_classic, protocol_of
 
 SESSION_TIMEOUT_MS = 45_000
@@ -20,15 +18,13 @@ Setting = str | int | float | bool
 class GroupState:
     """Members with what they claim (`owned`, `generation`), topics, and the assignor.
 
-    `away` has the members that are no longer in the group, as they were; `absent` those of them that may return, with
-    the reason. `settings` are Kafka's own, by name.
+    `away` has the members that have left or were removed, as they were. `settings` are Kafka's own, by name.
     """
 
     members: tuple[Member, ...]
     topics: Mapping[str, Topic]
     assignor: Assignor
     away: Mapping[str, Member] = field(default_factory=dict)
-    absent: Mapping[str, str] = field(default_factory=dict)
     capacity_per_s: Mapping[str, float] = field(default_factory=dict)
     settings: Mapping[str, Setting] = field(default_factory=dict)
     is_coordinator_up: bool = True
@@ -39,19 +35,8 @@ class GroupState:
         return protocol_of(self.assignor.name)
 
     def member(self, member_id: str) -> Member:
-        """The member of that id. AssignorError saying why there is none."""
-        for member in self.members:
-            if member.member_id == member_id:
-                return member
-        if reason := self.absent.get(member_id):
-            raise AssignorError(f"member {member_id!r} is {reason} and out of the group. {RETURNS[reason]} first.")
-        if member_id in self.away:
-            raise AssignorError(f"member {member_id!r} has left the group before.")
-        raise AssignorError(f"there is no member {member_id!r}.{suggestion(member_id, self.member_ids())}")
-
-    def member_ids(self) -> list[str]:
-        """In the order in which they joined."""
-        return [member.member_id for member in self.members]
+        """The member of that id."""
+        return next(member for member in self.members if member.member_id == member_id)
 
     def is_subscribed(self, topic: str) -> bool:
         """Whether any member subscribes to the topic."""
@@ -62,15 +47,9 @@ class GroupState:
         return member.instance_id is not None and self.protocol is not RebalanceProtocol.SHARE
 
     def with_member(self, member: Member) -> "GroupState":
-        """With the member, which owns nothing yet. AssignorError when another static member has its instance id."""
-        instance = member.instance_id
-        holder = next((other for other in self.members if instance is not None and other.instance_id == instance), None)
-        if holder is not None and self.is_static(holder):
-            raise AssignorError(f"instance id {instance!r} is {holder.member_id!r}'s. Give each member its own.")
-        away = {name: gone for name, gone in self.away.items() if name != member.member_id}
-        absent = {name: reason for name, reason in self.absent.items() if name != member.member_id}
+        """With the member, which owns nothing yet."""
         joined = resolved(without_claims(member), self.topics)
-        return replace(self, members=(*self.members, joined), away=away, absent=absent)
+        return replace(self, members=(*self.members, joined))
 
     def without(self, member: Member) -> "GroupState":
         """Without the member, which is then `away`."""

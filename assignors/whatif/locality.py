@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.arrays import GroupArrays
-from assignors.layout import Layout
 from assignors.racks import NO_RACKS, racks_of
 from assignors.whatif.ownership_table import OwnershipTable
 
@@ -65,13 +64,9 @@ def _rack_table(
     """
     rows = {NO_RACKS: 0}
     row_of = np.zeros(len(arrays.layout), dtype=np.int64)
-    for topic in _with_racks(arrays.layout, arrays):
+    for topic in map(arrays.layout.position.__getitem__, arrays.partition_racks):
         begin, end = arrays.layout.offsets[topic : topic + 2].tolist()
         found = racks_of(arrays.layout, arrays.partition_racks, topic)
         row_of[begin:end] = [rows.setdefault(racks, len(rows)) for racks in found]
     near = np.array([[name in racks for name in names] for racks in rows], dtype=np.bool_)
     return row_of, near, np.array([any(racks) for racks in rows], dtype=np.bool_)
-
-
-def _with_racks(layout: Layout, arrays: GroupArrays) -> list[int]:
-    return [layout.position[name] for name in arrays.partition_racks]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.assignment_arrays import Holdings, holdings, pieces, widened
+from assignors.assignment_arrays import holdings, pieces, widened
 from assignors.layout import Layout
 from assignors.whatif.generations import Generation
 from assignors.whatif.moves import NOBODY
@@ -41,7 +41,7 @@ def ownership_history(generations: Sequence[Generation]) -> OwnershipHistory:
         held = holdings(made.after, pieces(made.after), layout, position)
         owners[row, _existing(layout, made)] = NOBODY
         owners[row, held.codes[::-1]] = held.owners[::-1]
-        counts[row] = _counts(held, len(members))
+        counts[row] = np.bincount(held.owners, minlength=len(members))
     return OwnershipHistory(layout, members, owners, counts)
 
 
@@ -50,7 +50,3 @@ def _existing(layout: Layout, generation: Generation) -> NDArray[np.bool_]:
     sizes = np.array([topics[name].partitions if name in topics else 0 for name in layout.names], dtype=np.int64)
     numbers = np.arange(len(layout)) - np.repeat(layout.offsets[:-1], layout.counts)
     return numbers < np.repeat(sizes, layout.counts)
-
-
-def _counts(held: Holdings, members: int) -> NDArray[np.int64]:
-    return np.bincount(held.owners, minlength=members)

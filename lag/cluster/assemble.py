@@ -1,8 +1,8 @@
 """The answers of the brokers -> one immutable snapshot."""
 
-from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ def snapshot(read: Read) -> ClusterSnapshot:
         number=read.number,
         at_ms=read.at_ms,
         took_s=read.took_s,
-        complete=whole and not _unread_ends(table),
+        complete=whole and not np.isin(table.ends.problem, UNREAD_CODES).any(),
         brokers=read.brokers,
         controller=read.metadata.controller,
         groups=built,
@@ -66,10 +66,6 @@ def snapshot(read: Read) -> ClusterSnapshot:
 
 def _offsets_leaders(metadata: Metadata) -> tuple[int | None, ...]:
     return tuple(None if node == NO_LEADER else node for node in metadata.leaders.get(OFFSETS_TOPIC, ()))
-
-
-def _unread_ends(table: OffsetTable) -> bool:
-    return bool(np.isin(table.ends.problem, UNREAD_CODES).any())
 
 
 def _group(read: Read, table: OffsetTable, number: int, group: GroupDescription) -> GroupSnapshot:
@@ -102,28 +98,13 @@ def _table(read: Read, groups: list[GroupDescription]) -> OffsetTable:
 
 def _end_rows(ends: LogOffsets) -> LogOffsetRows:
     return LogOffsetRows(
-        topic=_column(ends.topic, np.int32),
-        partition=_column(ends.partition, np.int32),
-        kind=_column(ends.kind, np.int8),
-        offset=_column(ends.offset, np.int64),
-        problem=_column(ends.problem, np.uint8),
-        leader_epoch=_column(ends.leader_epoch, np.int32),
+        topic=np.asarray(ends.topic),
+        partition=np.asarray(ends.partition),
+        kind=np.asarray(ends.kind),
+        offset=np.asarray(ends.offset),
+        problem=np.asarray(ends.problem),
+        leader_epoch=np.asarray(ends.leader_epoch),
     )
-
-
-def _column(values: "array[int]", dtype: type[np.generic]) -> NDArray:  # type: ignore[type-arg]
-    return np.frombuffer(values, dtype=dtype) if len(values) else np.empty(0, dtype=dtype)
-
-
-@dataclass(slots=True)
-class _Extra:
-    """Rows without a commit: assigned or subscribed partitions."""
-
-    group: list[int] = field(default_factory=list)
-    topic: list[int] = field(default_factory=list)
-    partition: list[int] = field(default_factory=list)
-    problem: list[int] = field(default_factory=list)
-    member: list[int] = field(default_factory=list)
 
 
 def _rows(groups: list[GroupDescription], commits: CommittedOffsets, metadata: Metadata) -> CommittedRows:
@@ -131,24 +112,29 @@ def _rows(groups: list[GroupDescription], commits: CommittedOffsets, metadata: M
     position = {group.group_id: number for number, group in enumerate(groups)}
     renumber = np.array([position[group.group_id] for group in commits.groups], dtype=np.int32)
     owner = np.full(len(commits.group), UNKNOWN, dtype=np.int32)
-    extra = _Extra()
+    added: list[tuple[int, int, int, int, int]] = []
     spans = _spans(commits)
     for number, group in enumerate(groups):
         if group.members:
-            _add_owners(number, group, spans.get(group.group_id, range(0)), commits, metadata, owner, extra)
+            rest = _own(group, spans.get(group.group_id, range(0)), commits, metadata, owner)
+            problem = problem_code(group.offsets_problem) if group.offsets_problem else 0
+            added += [(number, topic, partition, problem, member) for (topic, partition), member in rest.items()]
+    columns = np.fromiter(chain.from_iterable(added), np.int64).reshape(-1, 5).T
+    extra_group, extra_topic, extra_partition, extra_problem, extra_member = columns
+    no_offset = np.full(len(added), UNKNOWN)
     return CommittedRows(
-        group=_append(renumber[_column(commits.group, np.int32)], extra.group),
-        topic=_append(_column(commits.topic, np.int32), extra.topic),
-        partition=_append(_column(commits.partition, np.int32), extra.partition),
-        committed=_append(_column(commits.offset, np.int64), [UNKNOWN] * len(extra.group)),
-        broker_lag=_append(_column(commits.lag, np.int64), [UNKNOWN] * len(extra.group)),
-        problem=_append(_column(commits.problem, np.uint8), extra.problem),
-        member=_append(owner, extra.member),
+        group=_append(renumber[np.asarray(commits.group)], extra_group),
+        topic=_append(np.asarray(commits.topic), extra_topic),
+        partition=_append(np.asarray(commits.partition), extra_partition),
+        committed=_append(np.asarray(commits.offset), no_offset),
+        broker_lag=_append(np.asarray(commits.lag), no_offset),
+        problem=_append(np.asarray(commits.problem), extra_problem),
+        member=_append(owner, extra_member),
     )
 
 
-def _append(column: NDArray, more: list[int]) -> NDArray:  # type: ignore[type-arg]
-    return np.concatenate((column, np.array(more, dtype=column.dtype)))
+def _append(column: NDArray, more: NDArray) -> NDArray:  # type: ignore[type-arg]
+    return np.concatenate((column, more.astype(column.dtype)))
 
 
 def _spans(commits: CommittedOffsets) -> dict[str, range]:
@@ -157,27 +143,19 @@ def _spans(commits: CommittedOffsets) -> dict[str, range]:
     return {group.group_id: range(*bounds[number : number + 2]) for number, group in enumerate(commits.groups)}
 
 
-def _add_owners(
-    number: int,
-    group: GroupDescription,
-    span: range,
-    commits: CommittedOffsets,
-    metadata: Metadata,
-    owner: NDArray[np.int32],
-    extra: _Extra,
-) -> None:
+def _own(
+    group: GroupDescription, span: range, commits: CommittedOffsets, metadata: Metadata, owner: NDArray[np.int32]
+) -> dict[tuple[int, int], int]:
+    """Put the owner of each row of the group into `owner`; returns its partitions without a commit, with their owners.
+
+    By (topic number, partition); UNKNOWN where the group subscribes to the topic and nobody owns the partition.
+    """
     owners = _owners(group, commits)
     for row in span:
         owner[row] = owners.pop((commits.topic[row], commits.partition[row]), UNKNOWN)
     committed = {(commits.topic[row], commits.partition[row]) for row in span}
     uncommitted = {key: UNKNOWN for key in _subscribed(group, commits, metadata) if key not in committed}
-    problem = problem_code(group.offsets_problem) if group.offsets_problem else 0
-    for (topic, partition), member in (uncommitted | owners).items():
-        extra.group.append(number)
-        extra.topic.append(topic)
-        extra.partition.append(partition)
-        extra.problem.append(problem)
-        extra.member.append(member)
+    return uncommitted | owners
 
 
 def _owners(group: GroupDescription, commits: CommittedOffsets) -> dict[tuple[int, int], int]:
@@ -207,10 +185,10 @@ def beyond_end(commits: CommittedOffsets, ends: LogOffsets) -> list[tuple[str, i
     keys = partition_key(answers.topic[read], answers.partition[read])
     order = np.argsort(keys)
     keys, offsets = keys[order], answers.offset[read][order]
-    mine = partition_key(_column(commits.topic, np.int32), _column(commits.partition, np.int32))
+    mine = partition_key(np.asarray(commits.topic), np.asarray(commits.partition))
     at = np.searchsorted(keys, mine)
     found = at < len(keys)
     found[found] = keys[at[found]] == mine[found]
-    found[found] = _column(commits.offset, np.int64)[found] > offsets[at[found]]
+    found[found] = np.asarray(commits.offset)[found] > offsets[at[found]]
     names = list(commits.topics)
     return [(names[key >> 32], key & 0xFFFFFFFF) for key in np.unique(mine[found]).tolist()]

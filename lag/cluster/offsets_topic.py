@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.cluster.connection.connect import open_manager
 from lag.cluster.connection.settings import Settings
 from lag.cluster.requests import log_offsets, metadata
 from lag.cluster.requests.poll_client import PollClient
 from lag.cluster.requests.responses import LogOffsets
 from lag.errors import ConnectError
-
-NAME = "__consumer_offsets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +33,18 @@ def read_offsets_topic(settings: Settings, deadline_s: float = 10.0) -> OffsetsT
 async def _read(manager: Any, deadline_s: float) -> OffsetsTopic:
     client = PollClient(manager, deadline_s)
     meta = await metadata.fetch(client, manager)
-    leaders = meta.leaders.get(NAME)
+    leaders = meta.leaders.get(OFFSETS_TOPIC)
     if leaders is None or meta.cluster_id is None:
         raise ConnectError(
-            f"The cluster shows no topic {NAME}",
+            f"The cluster shows no topic {OFFSETS_TOPIC}",
             "It is created when the first group commits; if there are groups, grant DESCRIBE and READ on it",
         )
     into = LogOffsets()
-    for node, led in metadata.by_leader({NAME: leaders}, {NAME: 0}).items():
+    for node, led in metadata.by_leader({OFFSETS_TOPIC: leaders}, {OFFSETS_TOPIC: 0}).items():
         await log_offsets.fetch(client, node, led, into, kinds=(log_offsets.LOG_START, log_offsets.LAST_STABLE))
     return OffsetsTopic(
         meta.cluster_id,
-        meta.topics[NAME].topic_id,
+        meta.topics[OFFSETS_TOPIC].topic_id,
         _complete(into.by_partition(log_offsets.LOG_START), leaders),
         _complete(into.by_partition(log_offsets.LAST_STABLE), leaders),
     )
@@ -55,7 +54,8 @@ def _complete(offsets: dict[int, int], leaders: Sequence[int]) -> tuple[int, ...
     missing = [partition for partition in range(len(leaders)) if partition not in offsets]
     if missing:
         raise ConnectError(
-            f"{len(missing)} of {len(leaders)} partitions of {NAME} could not be read, the first is {missing[0]}",
+            f"{len(missing)} of {len(leaders)} partitions of {OFFSETS_TOPIC} could not be read, "
+            f"the first is {missing[0]}",
             "Start the brokers that lead them, or grant DESCRIBE and READ on the topic",
         )
     return tuple(offsets[partition] for partition in range(len(leaders)))

@@ -72,8 +72,7 @@ class CommitRuns:
         if not len(self):
             return RowCommits(at, at, at == 0, at == 0, at)
         ids = _topic_ids(snapshot)[snapshot.offsets.ends.topic[snapshot.offsets.end]]
-        other_topic = (ids != 0) & (self.topic_id[at] != 0) & (ids != self.topic_id[at])
-        found = (at >= 0) & ~other_topic
+        found = (at >= 0) & ~_differ(ids, self.topic_id[at])
         only = self.first_ms[at] == self.last_ms[at]
         return RowCommits(
             offset=np.where(found, self.offset[at], UNKNOWN),
@@ -121,7 +120,9 @@ def _fold(known: CommitRuns, new: _Records) -> CommitRuns:
 
     A known run stands before its new records as one record, at the time of its first.
     """
-    key, order = _sorted(np.concatenate([known.key, new.key]))
+    keys = np.concatenate([known.key, new.key])
+    order = np.argsort(keys, kind="stable")  # records of the same key stay in their order
+    key = keys[order]
     offset = np.concatenate([known.offset, new.offset])[order]
     at_ms = np.concatenate([known.first_ms, new.at_ms])[order]
     topic_id = np.concatenate([known.topic_id, new.topic_id])[order]
@@ -160,12 +161,6 @@ def _joined(one: CommitRuns, other: CommitRuns) -> CommitRuns:
     """The runs of both, which have no key in common."""
     columns = [np.concatenate([getattr(one, f.name), getattr(other, f.name)]) for f in fields(one)]
     return CommitRuns(*columns)._take(np.argsort(columns[0], kind="stable"))
-
-
-def _sorted(key: Ints) -> tuple[Ints, Ints]:
-    """The keys in ascending order, and the order; records of the same key stay in theirs."""
-    order = np.argsort(key, kind="stable")
-    return key[order], order
 
 
 def _differ(one: Ints, other: Ints) -> Flags:

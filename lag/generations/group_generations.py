@@ -1,6 +1,7 @@
 """The generations of a live group: recorded in `__consumer_offsets`, or inferred from polls where they are not."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from assignors.offsets_partition import OFFSETS_TOPIC
@@ -10,6 +11,7 @@ from lag.generations.recent import RecentRebalances, recent_rebalances
 from lag.generations.recorded import FollowStatus, Origin, RecordedGeneration, Recording, Timeouts
 from lag.generations.recorded.model import RecordedState
 from lag.model import ClusterSnapshot, Problem, Scope
+from lag.verdict.onset import GroupRecords
 
 SWITCHED_OFF = Problem(
     "off", Scope.TOPIC, OFFSETS_TOPIC, "following it is switched off", "Start groupscope without --no-follow"
@@ -19,7 +21,7 @@ INCOMPLETE = Problem(
 )
 
 
-class Follower(Protocol):
+class Follower(GroupRecords, Protocol):
     """Reads the generations of groups from their records (`lag.generations.tail.Tail`)."""
 
     def start(self) -> None:
@@ -48,12 +50,6 @@ class Follower(Protocol):
 
     def reads_all(self) -> bool:
         """Whether every partition of the topic has been read up to its end."""
-
-    def emptied_ms(self, group_id: str) -> int | None:
-        """The record that left the group empty; None if it was not read or the group has members."""
-
-    def joined_ms(self, group_id: str) -> int | None:
-        """The record of the first member after the group was last empty; None if it was not read."""
 
     def problem(self, group_id: str) -> Problem | None:
         """Why the group's records are not read now; None when they are."""
@@ -103,7 +99,7 @@ class GroupGenerations:
         """The last rebalances of all groups: recorded where a group has records, else inferred."""
         recorded = {} if self._follower is None else self._follower.all_states()
         self._recent = recent_rebalances(recorded, self._observer.all_states(), self._recent.rebalances)
-        return self._recent
+        return replace(self._recent, known_since_ms=self._observer.since_ms)
 
     def status(self) -> FollowStatus | None:
         """How far the topic is read; None if following is switched off."""

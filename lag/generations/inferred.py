@@ -41,7 +41,10 @@ class _Seen:
 
 
 class PollObserver:
-    """Compares the snapshots of one cluster. `observe` is for one thread, `generations` for any."""
+    """Compares the snapshots of one cluster. `observe` is for one thread, `generations` for any.
+
+    `since_ms`: the time of the first snapshot; None before it.
+    """
 
     def __init__(
         self,
@@ -50,6 +53,7 @@ class PollObserver:
         most_changes: int = MAX_CHANGES,
     ) -> None:
         self._most_changes = self._room = most_changes
+        self.since_ms: int | None = None
         self._lock = threading.Lock()
         self._seen: dict[str, _Seen] = {}
         self._buffer: StateBuffer[AssignmentState] = StateBuffer(most_generations, most_cells)
@@ -61,6 +65,8 @@ class PollObserver:
         `MAX_CHANGES`.
         """
         with self._lock:
+            if self.since_ms is None:
+                self.since_ms = snapshot.at_ms
             before, self._seen = self._seen, {}
             self._room = self._most_changes
             for group in snapshot.groups:
@@ -83,7 +89,7 @@ class PollObserver:
     def all_states(self) -> dict[str, list[AssignmentState]]:
         """The states of every group that has changed since it was first seen."""
         with self._lock:
-            return {group_id: self._buffer.of(group_id) for group_id in self._buffer.groups()}
+            return self._buffer.all()
 
     def _look(self, group: GroupSnapshot, seen: _Seen | None) -> _Seen:
         if seen is not None and group.epoch == seen.epoch and _are_same(seen.members, group.members):

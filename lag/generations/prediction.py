@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
 from assignors.model import Assignment, Member, TopicPartition
 from assignors.whatif.generations import Generation
-from assignors.whatif.moves import Moves
+from assignors.whatif.moves import NOBODY, Moves
+from lag.generations.changes import owners_of
 from lag.generations.recorded import RecordedGeneration
 
 
@@ -42,7 +41,8 @@ class Deviation:
 class Outcome:
     """A predicted rebalance and the recorded one, generation `number`.
 
-    `moves`: predicted; `as_predicted`: those that were recorded so.
+    `moves`: partitions that their owner was predicted to give up; `as_predicted`: those that went where predicted.
+    `deviations` has first assignments too.
     """
 
     prediction: Prediction
@@ -121,28 +121,28 @@ def _is_same(predicted: Member, recorded: Member) -> bool:
 
 def owners(assignment: Assignment, ids: Mapping[str, str]) -> dict[TopicPartition, frozenset[str]]:
     """Partition -> its owners, by the ids in `ids` where they have one."""
-    found: dict[TopicPartition, frozenset[str]] = {}
-    for member, partitions in assignment.by_member.items():
-        only = frozenset((ids.get(member, member),))
-        for tp in partitions:
-            found[tp] = found.get(tp, frozenset()) | only
-    return found
+    return owners_of((ids.get(member, member), partitions) for member, partitions in assignment.by_member.items())
 
 
 def _outcome(prediction: Prediction, predicted: Generation, recorded: Generation, ids: Mapping[str, str]) -> Outcome:
-    """Compare the owners after both of all partitions that moved in either."""
+    """Compare the owners after both of all partitions whose owner changed in either."""
     would, have = owners(predicted.after, ids), owners(recorded.after, {})
-    moves, moved = _moved(predicted.moves), _moved(recorded.moves)
     nobody: frozenset[str] = frozenset()
-    different = {tp for tp in moves | moved if would.get(tp, nobody) != have.get(tp, nobody)}
+    changed = _changed(predicted.moves) | _changed(recorded.moves)
+    different = {tp for tp in changed if would.get(tp, nobody) != have.get(tp, nobody)}
+    moves = _given_up(predicted.moves)
     deviations = tuple(Deviation(tp, _name(would.get(tp)), _name(have.get(tp))) for tp in sorted(different))
     return Outcome(prediction, recorded.number, len(moves), len(moves - different), deviations)
 
 
-def _moved(moves: Moves) -> set[TopicPartition]:
-    """The partitions that have another owner, or none, after the moves."""
-    rows = np.flatnonzero(moves.sources != moves.targets)
-    return set(moves.layout.decode(moves.codes[rows]))
+def _changed(moves: Moves) -> set[TopicPartition]:
+    """The partitions that have another owner after the moves, or none, or had none before."""
+    return set(moves.layout.decode(moves.codes[moves.sources != moves.targets]))
+
+
+def _given_up(moves: Moves) -> set[TopicPartition]:
+    """The partitions that an owner gives up."""
+    return set(moves.layout.decode(moves.codes[(moves.sources != NOBODY) & (moves.sources != moves.targets)]))
 
 
 def _name(owners: frozenset[str] | None) -> str | None:

@@ -28,6 +28,7 @@ class Rebalance:
     """One rebalance of a group, with the number of members before and after it.
 
     `moved`: partitions that an owner gave up in it. `partitions`: all that are assigned before or after it.
+    `before_ms`: when the state before it was written or first seen.
     """
 
     group_id: str
@@ -41,14 +42,21 @@ class Rebalance:
     without_owner: WithoutOwner
     members_before: int
     members_after: int
+    before_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class RecentRebalances:
-    """The newest rebalances, newest first. `left_out`: older ones that are not computed."""
+    """The newest rebalances, newest first.
+
+    `has_older`: there are older ones, which are not listed. `known_since_ms`, `known_until_ms`: every rebalance between
+    them is known, of others only some; None: it is not known since when, or up to now.
+    """
 
     rebalances: tuple[Rebalance, ...] = ()
-    left_out: int = 0
+    has_older: bool = False
+    known_since_ms: int | None = None
+    known_until_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,38 @@ def recent_rebalances(
     newest = list(_within(nlargest(most, pairs, key=lambda pair: pair.new.at_ms), most_cells))
     done = {(one.group_id, one.number, one.at_ms): one for one in known if one.without_owner.reason != UNFINISHED}
     rows = (done.get((pair.group_id, pair.new.number, pair.new.at_ms)) or _rebalance(pair) for pair in newest)
-    return RecentRebalances(tuple(rows), len(pairs) - len(newest))
+    return RecentRebalances(tuple(rows), len(newest) < len(pairs))
+
+
+def with_stored(live: RecentRebalances, stored: RecentRebalances) -> RecentRebalances:
+    """The rebalances that this process knows and those of the history, each once.
+
+    Where polls saw what the history has recorded, the history's is listed.
+    """
+    recorded = {(one.group_id, one.number, one.at_ms) for one in live.rebalances}
+    times: dict[tuple[str, int], list[int]] = {}
+    for one in stored.rebalances:
+        times.setdefault((one.group_id, one.number), []).append(one.at_ms)
+    both = [one for one in live.rebalances if one.origin is Origin.RECORDED or not _saw(one, times)]
+    both += [one for one in stored.rebalances if (one.group_id, one.number, one.at_ms) not in recorded]
+    cut = [part for part in (live, stored) if part.has_older and part.rebalances]
+    oldest_ms = max((part.rebalances[-1].at_ms for part in cut), default=0)
+    rows = sorted((one for one in both if one.at_ms >= oldest_ms), key=lambda one: one.at_ms, reverse=True)
+    return RecentRebalances(tuple(rows), live.has_older or stored.has_older, _known_since_ms(live, stored))
+
+
+def _saw(inferred: Rebalance, times: Mapping[tuple[str, int], Sequence[int]]) -> bool:
+    """Whether one of the stored times is that of a rebalance that was seen in polls."""
+    stored = times.get((inferred.group_id, inferred.number), ())
+    return any(inferred.before_ms < at_ms <= inferred.at_ms for at_ms in stored)
+
+
+def _known_since_ms(live: RecentRebalances, stored: RecentRebalances) -> int | None:
+    """The history's beginning if it reaches up to what this process knows, else the process's."""
+    if live.known_since_ms is None or stored.known_since_ms is None or stored.known_until_ms is None:
+        return live.known_since_ms
+    reaches = stored.known_until_ms >= live.known_since_ms
+    return min(stored.known_since_ms, live.known_since_ms) if reaches else live.known_since_ms
 
 
 def _pairs(group_id: str, states: Sequence[AssignmentState]) -> Iterator[_Pair]:
@@ -110,6 +149,7 @@ def _rebalance(pair: _Pair) -> Rebalance:
         without_owner=without_owner(one, origin, pair.old.at_ms),
         members_before=len(pair.old.group.members),
         members_after=len(made.members),
+        before_ms=pair.old.at_ms,
     )
 
 

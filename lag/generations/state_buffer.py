@@ -55,6 +55,10 @@ class StateBuffer(Generic[S]):
         """The states of a group, oldest first: none, or at least two."""
         return list(self._states.get(group_id, ()))
 
+    def all(self) -> dict[str, list[S]]:
+        """The states of every group that has any."""
+        return {group_id: list(states) for group_id, states in self._states.items()}
+
     def groups(self) -> list[str]:
         """The groups that have states."""
         return list(self._states)

@@ -15,7 +15,7 @@ from lag.history import frames
 from lag.history.schemas import TABLES, TIME
 from lag.history.span import DAY, EPOCH, HOUR, MICROSECOND, MINUTE, Scope, Span, full_hour
 from lag.history.status_codes import rank_sql
-from lag.history.store import SQL_TYPES, History, literal
+from lag.history.store import SQL_TYPES, History, literal, timestamp
 from lag.verdict.status import STATUS_CODE, STORED, Status
 
 _UNKNOWN = STATUS_CODE[Status.UNKNOWN]
@@ -193,7 +193,7 @@ class HistoryQueries:
         equal = [f"{column} = {literal(value)}" for column, value in named.items() if value is not None]
         days = f"dt BETWEEN DATE '{since.astimezone(UTC).date()}' AND DATE '{last.astimezone(UTC).date()}'"
         after, before = (">", "<=") if is_end else (">=", "<")
-        times = f"{at} {after} {_timestamp(since)} AND {at} {before} {_timestamp(until)}"
+        times = f"{at} {after} {timestamp(since)} AND {at} {before} {timestamp(until)}"
         return " AND ".join([days, f"cluster = {literal(self._cluster)}", *equal, times])
 
     def _frame(self, name: str, sql: str, columns: pa.Schema) -> pd.DataFrame:
@@ -222,7 +222,3 @@ def _by_hour(minutes: str) -> str:
 def _max_if_all_known(time_lag: str, known: str) -> str:
     """The longest time lag; NULL if one is unknown, because the unknown one may be the longest."""
     return f"CASE WHEN count(CASE WHEN {known} > 0 AND {time_lag} IS NULL THEN 1 END) = 0 THEN max({time_lag}) END"
-
-
-def _timestamp(at: datetime) -> str:
-    return f"TIMESTAMP '{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}'"

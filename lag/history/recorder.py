@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from types import TracebackType
 from uuid import UUID
 
 import numpy as np
@@ -123,7 +122,7 @@ class SnapshotRecorder:
             thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._changed:
             self._stopping = True
             self._changed.notify_all()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lag.history.schemas import COMMITS, DECODE_ERRORS, GROUP_EVENTS, TIME, with_day
 from lag.model import is_internal_group
-from lag.records import BytesColumn, Commits, Decoded, DecodeError, GroupEvent, StringColumn, group_values
+from lag.records import BytesColumn, Commits, Decoded, GroupEvent, StringColumn, group_values
 from lag.records.message_schema import Message
 from lag.records.model import NONE
 
@@ -108,25 +108,23 @@ class CommitBuilder:
 def events(decoded: Decoded, source: SourceRecords, keys: BytesColumn, values: BytesColumn) -> pa.Table:
     """Rows of `group_events`."""
     kept = [event for event in decoded.events if not is_internal_group(event.group_id)]
-    made = [row for event in kept for row in _with_bytes(event, keys, values)]
-    places = np.array([row.pop("row") for row in made], np.int64)
-    schema = pa.schema([GROUP_EVENTS.schema.field(name) for name in made[0]]) if made else pa.schema([])
-    columns = pa.Table.from_pylist(made, schema)
+    rows = [row for event in kept for row in _with_bytes(event, keys, values)]
+    places = np.array([row["row"] for row in rows], np.int64)
     known = source.columns(places, "ts") | {"bootstrap": pa.array(source.bootstrap[places])}
-    known |= {name: columns[name] for name in columns.column_names}
-    empty = {name: pa.array([], GROUP_EVENTS.schema.field(name).type) for name in GROUP_EVENTS.file_schema.names}
-    return with_day(pa.table(known if made else empty), GROUP_EVENTS)
+    rest = pa.schema([field for field in GROUP_EVENTS.file_schema if field.name not in known])
+    columns = pa.Table.from_pylist(rows, rest)  # what a row lacks is null
+    return with_day(pa.table(known | {name: columns[name] for name in rest.names}), GROUP_EVENTS)
 
 
 def errors(decoded: Decoded, source: SourceRecords, keys: BytesColumn, values: BytesColumn) -> pa.Table:
     """Rows of `decode_errors`."""
-    found: tuple[DecodeError, ...] = decoded.errors
-    places = np.array([error.row for error in found], np.int64)
-    columns = source.columns(places, "src_ts")
-    columns["record_type"] = pa.array([error.record_type for error in found], pa.int16())
-    columns["reason"] = pa.array([error.reason for error in found], pa.string())
-    columns["key"] = pa.array([keys[error.row] for error in found], pa.binary())
-    columns["value"] = pa.array([values[error.row] for error in found], pa.binary())
+    places = np.array([error.row for error in decoded.errors], np.int64)
+    columns = source.columns(places, "src_ts") | {
+        "record_type": pa.array([error.record_type for error in decoded.errors], pa.int16()),
+        "reason": pa.array([error.reason for error in decoded.errors], pa.string()),
+        "key": pa.array([keys[row] for row in places], pa.binary()),
+        "value": pa.array([values[row] for row in places], pa.binary()),
+    }
     return with_day(pa.table(columns), DECODE_ERRORS)
 
 
@@ -177,7 +175,7 @@ def _with_bytes(event: GroupEvent, keys: BytesColumn, values: BytesColumn) -> It
 
 
 def _event(event: GroupEvent) -> Iterator[dict[str, Any]]:
-    base: dict[str, Any] = dict.fromkeys(_EVENT_COLUMNS) | {
+    base: dict[str, Any] = {
         "row": event.row,
         "group_id": event.group_id,
         "record_type": event.record_type,
@@ -187,12 +185,6 @@ def _event(event: GroupEvent) -> Iterator[dict[str, Any]]:
     if isinstance(event.value, group_values.GroupMetadata):
         return (base | row for row in _classic(event.value))
     return iter([base | _value_columns(event.value)])
-
-
-_EVENT_COLUMNS = (
-    "row", "group_id", "record_type", "member_id", "generation_or_epoch", "assignment_epoch", "protocol_type",
-    "protocol", "state", "n_members", "client_id", "client_host", "instance_id", "assignment", "tombstone",
-)  # fmt: skip
 
 
 def _classic(value: group_values.GroupMetadata) -> Iterator[dict[str, Any]]:

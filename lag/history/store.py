@@ -225,6 +225,11 @@ def literal(value: str | int | datetime) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def timestamp(at: datetime) -> str:
+    """The time as an SQL literal to compare with a column of times."""
+    return f"TIMESTAMP {literal(at)}"
+
+
 def _refuse_newer(table: DeltaTable, path: str) -> None:
     version = table.metadata().configuration.get(VERSION_KEY, str(SCHEMA_VERSION))
     if not version.isdigit() or int(version) > SCHEMA_VERSION:

@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 
 from pyarrow.fs import FileSelector, FileSystem, FileType
 
-from lag.cluster.offsets_topic import NAME, OffsetsTopic
+from assignors.offsets_partition import OFFSETS_TOPIC
+from lag.cluster.offsets_topic import OffsetsTopic
 from lag.errors import HistoryError
 from lag.history.files import file_system, read_file, write_atomically
 from lag.history.store import History, history_errors, literal
@@ -41,7 +42,7 @@ class Gap:
     until: int
 
     def __str__(self) -> str:
-        where = f"partition {self.partition} of {NAME}"
+        where = f"partition {self.partition} of {OFFSETS_TOPIC}"
         if self.until > self.since:
             return f"{where}: offsets {self.since} to {self.until - 1} were deleted before or while they were read"
         return f"{where}: the log was truncated from offset {self.since} to {self.until}"
@@ -79,7 +80,8 @@ def refuse_other_topic(history: History, run: Run, topic: OffsetsTopic) -> None:
         )
     if run.topic_id != topic.topic_id:
         raise OtherTopic(
-            f"{NAME} was deleted and created again since the checkpoint at {place}; its offsets are of other records",
+            f"{OFFSETS_TOPIC} was deleted and created again since the checkpoint at {place}; its offsets are of other "
+            "records",
             "Name a new --history; the old one stays readable",
         )
 
@@ -110,7 +112,7 @@ def batch_end(history: History, number: int) -> Sequence[int]:
     with history_errors(spark_checkpoint(history)):
         files, folder = file_system(spark_checkpoint(history))
         with files.open_input_stream(f"{folder}/offsets/{number}") as stream:
-            offsets = json.loads(stream.read().splitlines()[-1])[NAME]
+            offsets = json.loads(stream.read().splitlines()[-1])[OFFSETS_TOPIC]
         return tuple(offsets[str(partition)] for partition in range(len(offsets)))
 
 

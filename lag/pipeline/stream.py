@@ -24,8 +24,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
+from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.cluster.connection.settings import Settings
-from lag.cluster.offsets_topic import NAME, OffsetsTopic, read_offsets_topic
+from lag.cluster.offsets_topic import OffsetsTopic, read_offsets_topic
 from lag.errors import ConnectError, GroupscopeError
 from lag.history.resume.stream_progress import NEVER, mark_read
 from lag.history.store import History, history_error
@@ -176,7 +177,7 @@ class Stream:
         return (
             self._spark.readStream.format("kafka")
             .options(**self._source.options)
-            .option("subscribe", NAME)
+            .option("subscribe", OFFSETS_TOPIC)
             .option("startingOffsets", "earliest")
             .option("failOnDataLoss", "false")  # gaps are reported, and later records are still read
             .option("groupIdPrefix", f"{INTERNAL_GROUP_PREFIX}pipeline")
@@ -307,7 +308,7 @@ def _stop(query: StreamingQuery) -> None:
 def _progress(report: Mapping[str, Any], ends: Mapping[int, int]) -> Progress:
     """From Spark's progress report; `ends` are used for partitions without a latest offset in it."""
     source = report["sources"][0]
-    done, latest = source["endOffset"][NAME], (source["latestOffset"] or {}).get(NAME, {})
+    done, latest = source["endOffset"][OFFSETS_TOPIC], (source["latestOffset"] or {}).get(OFFSETS_TOPIC, {})
     left = [latest.get(partition, ends.get(int(partition), 0)) - offset for partition, offset in done.items()]
     behind = sum(number for number in left if number > 0)
     rate = report.get("processedRowsPerSecond") or 0.0
@@ -319,5 +320,7 @@ def _explained(history: History, message: str) -> GroupscopeError:
     kafka = next((line.strip() for line in message.splitlines() if "org.apache.kafka.common.errors" in line), None)
     if kafka is not None:
         reason = kafka.partition("org.apache.kafka.common.errors.")[2]
-        return ConnectError(f"{NAME} cannot be read: {reason}", "Check that the cluster runs; start again to go on")
+        return ConnectError(
+            f"{OFFSETS_TOPIC} cannot be read: {reason}", "Check that the cluster runs; start again to go on"
+        )
     return history_error(history.root, message)

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterator, Mapping
-from types import TracebackType
 
 from lag.polling.collector import Collector
 
@@ -39,5 +38,5 @@ class Collectors(Mapping[str, Collector]):
         self.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()

@@ -6,31 +6,13 @@ KIP-848, share and streams groups have separate records for epoch, members, targ
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum, auto
 from itertools import groupby
 from typing import Any
 
 from lag.model import GroupType
+from lag.records.record_types import RECORD_TYPES, RecordType, Role
 
-
-class Role(Enum):
-    """What a record describes."""
-
-    CLASSIC = auto()
-    EPOCH = auto()
-    MEMBER = auto()
-    TARGET = auto()
-    CURRENT = auto()
-
-
-ROLES: Mapping[int, Role] = {
-    2: Role.CLASSIC,
-    **dict.fromkeys((3, 11, 17), Role.EPOCH),
-    **dict.fromkeys((5, 10, 19), Role.MEMBER),
-    **dict.fromkeys((6, 12, 20), Role.TARGET),
-    **dict.fromkeys((8, 14, 22), Role.CURRENT),
-}
-"""By `record_type`; other records are not needed here."""
+_NOT_NEEDED = (Role.TARGET, Role.REGEX, Role.OTHER)
 
 STABLE = 0
 """A member that has reached its target (MemberState)."""
@@ -58,15 +40,6 @@ class GroupRecord:
     owned: tuple[Partition, ...] = ()
 
 
-def type_of(record_type: int) -> GroupType:
-    """The type of the group that a record of this kind is about."""
-    if record_type == 2:
-        return GroupType.CLASSIC
-    if record_type < 10 or record_type == 16:
-        return GroupType.CONSUMER
-    return GroupType.SHARE if record_type < 16 else GroupType.STREAMS
-
-
 def records(rows: Iterable[Mapping[str, Any]]) -> Iterator[GroupRecord]:
     """The records of one group from its rows, ordered by `src_offset`; the rows of a classic record become one record.
 
@@ -74,20 +47,20 @@ def records(rows: Iterable[Mapping[str, Any]]) -> Iterator[GroupRecord]:
     """
     for _, same in groupby(rows, key=lambda row: row["src_offset"]):
         rest = list(same)
-        role = ROLES.get(rest[0]["record_type"])
-        if role is not None:
-            yield _record(role, rest)
+        kind = RECORD_TYPES.get(rest[0]["record_type"])
+        if kind is not None and kind.role not in _NOT_NEEDED:
+            yield _record(kind, rest)
 
 
-def _record(role: Role, rows: list[Mapping[str, Any]]) -> GroupRecord:
-    first = rows[0]
-    number = "assignment_epoch" if role is Role.TARGET else "generation_or_epoch"
-    classic = role is Role.CLASSIC and not first["tombstone"]
+def _record(kind: RecordType, rows: list[Mapping[str, Any]]) -> GroupRecord:
+    first, role = rows[0], kind.role
+    number = "assignment_epoch" if role is Role.TARGET_EPOCH else "generation_or_epoch"
+    classic = role is Role.GROUP and not first["tombstone"]
     named = [row for row in rows if row["member_id"] is not None]
     return GroupRecord(
         at_us=first["at_us"],
         role=role,
-        type=type_of(first["record_type"]),
+        type=kind.group_type,
         tombstone=first["tombstone"],
         bootstrap=first["bootstrap"],
         number=first[number],

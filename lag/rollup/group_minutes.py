@@ -11,7 +11,8 @@ from statistics import fmean
 from typing import NamedTuple
 
 from lag.model import GroupType
-from lag.rollup.group_events import GroupRecord, Role
+from lag.records.record_types import Role
+from lag.rollup.group_events import GroupRecord
 from lag.rollup.lag_minutes import MINUTE_US
 from lag.verdict.status import STATUS_CODE, Status
 
@@ -199,7 +200,7 @@ def _take(now: _Now, record: GroupRecord, tally: _Tally) -> None:
 def _members(now: _Now, record: GroupRecord) -> tuple[int, int]:
     """How many members joined and left. The replacement of a static member counts as a join and a leave."""
     before = set(now.members or ())
-    if record.role is Role.CLASSIC and record.members is not None:
+    if record.role is Role.GROUP and record.members is not None:
         now.members = set(record.members)
     elif record.role is Role.MEMBER and record.member_id is not None:
         there = {record.member_id}
@@ -211,7 +212,7 @@ def _members(now: _Now, record: GroupRecord) -> tuple[int, int]:
 
 def _bumps(now: _Now, record: GroupRecord) -> int:
     """By how many generations or epochs the group advanced, including those whose records were compacted."""
-    if record.role not in (Role.CLASSIC, Role.EPOCH):
+    if record.role not in (Role.GROUP, Role.EPOCH):
         return 0
     if record.tombstone or record.number is None:
         now.gone = record.type
@@ -228,14 +229,14 @@ def _bumps(now: _Now, record: GroupRecord) -> int:
 def _since_birth(record: GroupRecord) -> int:
     """A classic group begins at generation 0, others at epoch 1, which the first member usually bumps at once."""
     number = record.number or 0
-    return number if record.role is Role.CLASSIC else max(1, number - 1)
+    return number if record.role is Role.GROUP else max(1, number - 1)
 
 
 def _settled_ms(now: _Now, record: GroupRecord) -> int | None:
     """Duration of the rebalance that ends with this record (KIP-848), from the first epoch bump until all members are
     reconciled.
     """
-    if record.role is Role.TARGET and not record.tombstone:
+    if record.role is Role.TARGET_EPOCH and not record.tombstone:
         now.target = record.number
     elif record.role is Role.CURRENT and record.member_id is not None:
         now.stable_at[record.member_id] = record.number if record.stable else None

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lag.rollup.group_events import GroupRecord, Partition, Role
+from lag.records.record_types import Role
+from lag.rollup.group_events import GroupRecord, Partition
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ def changes(records: Iterable[GroupRecord]) -> Iterator[Change]:
 
 
 def _follow(owner: dict[Partition, str], record: GroupRecord) -> None:
-    if record.role is Role.CLASSIC:
+    if record.role is Role.GROUP:
         owner.clear()
         owner |= {each: member for member, owned in (record.members or {}).items() for each in owned}
     elif record.role is Role.CURRENT and record.member_id is not None:

@@ -1,4 +1,7 @@
-"""Named columns: a NamedTuple of arrays of equal length. Rows are taken, and parts joined, column by column."""
+"""Named columns: a NamedTuple of arrays of equal length, or of such tuples.
+
+Rows are taken, and parts joined, column by column.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -13,7 +16,13 @@ Columns = TypeVar("Columns", bound=tuple[Any, ...])
 def take(columns: Columns, rows: Ints) -> Columns:
     """The rows `rows` (int64[n]) of each column; what a row of -1 holds is undefined."""
     make: Callable[..., Columns] = type(columns)
-    return make(*(column[rows] if len(column) else np.zeros(len(rows), column.dtype) for column in columns))
+    return make(*(_take(column, rows) for column in columns))
+
+
+def _take(column: Any, rows: Ints) -> Any:
+    if isinstance(column, tuple):
+        return take(column, rows)
+    return column[rows] if len(column) else np.zeros(len(rows), column.dtype)
 
 
 def no_rows(kind: type[Columns]) -> Columns:
@@ -31,4 +40,5 @@ def in_order(columns: Columns, *by: str) -> Columns:
 def concatenate(parts: Sequence[Columns]) -> Columns:
     """The rows of all parts, in order; at least one part."""
     make: Callable[..., Columns] = type(parts[0])
-    return make(*map(np.concatenate, zip(*parts, strict=True)))
+    columns = zip(*parts, strict=True)
+    return make(*(concatenate(some) if isinstance(some[0], tuple) else np.concatenate(some) for some in columns))

@@ -95,9 +95,9 @@ def of_group(
         return replace(about, evidence=group.problems[0].cause, onset=_last_read(group, worst))
     if about_group(status, total, affected):
         return replace(about, evidence=_of_all(group, status, total, affected, worst))
-    others = f"; the worst of {_count(affected, 'partition')}" if affected > 1 else ""
+    others = f"; the worst of {counted(affected, 'partition')}" if affected > 1 else ""
     if others and status is Status.LOST:
-        others += f", which lost {_count(total.lost_records, 'record')} in total"
+        others += f", which lost {counted(total.lost_records, 'record')} in total"
     return replace(about, evidence=about.evidence + others)
 
 
@@ -113,7 +113,8 @@ def about_group(status: Status, total: LagTotal, affected: int) -> bool:
     return status in {Status.STOPPED, Status.NO_MEMBERS, Status.OK}
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Like "1 record" and "2,000 records"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
@@ -131,8 +132,8 @@ def _watched(row: RowFacts) -> str:
 def _arrived(row: RowFacts) -> str:
     arrived, waiting = row.arrived, row.lag
     if arrived:
-        return f"while {_count(arrived, 'record')} arrived on {row.tp}"
-    return f"while {_count(waiting, 'record')} waited on {row.tp} and none arrived"
+        return f"while {counted(arrived, 'record')} arrived on {row.tp}"
+    return f"while {counted(waiting, 'record')} waited on {row.tp} and none arrived"
 
 
 def _unmoved(row: RowFacts) -> str:
@@ -141,7 +142,7 @@ def _unmoved(row: RowFacts) -> str:
 
 def _lost(row: RowFacts) -> str:
     committed, start = row.committed, row.log_start
-    lost = _count(start - committed, "record")
+    lost = counted(start - committed, "record")
     return (
         f"committed offset {committed:,} is below the log start {start:,} of {row.tp}: {lost} deleted before being read"
     )
@@ -150,7 +151,7 @@ def _lost(row: RowFacts) -> str:
 def _beyond_end(row: RowFacts) -> str:
     committed, end = row.committed, row.log_end
     return (
-        f"committed offset {committed:,} is {_count(committed - end, 'record')} beyond the log end {end:,} of "
+        f"committed offset {committed:,} is {counted(committed - end, 'record')} beyond the log end {end:,} of "
         f"{row.tp}: the topic was recreated or truncated after the commit"
     )
 
@@ -159,7 +160,7 @@ def _rewound(row: RowFacts) -> str:
     committed, peak = row.committed, row.peak
     return (
         f"committed offset of {row.tp} went back from {peak:,} within the last {_watched(row)} and is at "
-        f"{committed:,}: {_count(peak - committed, 'record')} to be committed again"
+        f"{committed:,}: {counted(peak - committed, 'record')} to be committed again"
     )
 
 
@@ -167,7 +168,7 @@ def _changed(row: RowFacts) -> str:
     early, late = row.early, row.late
     return (
         f"lag on {row.tp} {'grew' if late > early else 'shrank'} from {early:,.0f} to {late:,.0f} records in "
-        f"{_watched(row)} (medians of the first and last third of {_count(row.samples, 'poll')}), "
+        f"{_watched(row)} (medians of the first and last third of {counted(row.samples, 'poll')}), "
         f"{row.lag:,} now: {row.produce:,.1f} records/s arrive, "
         f"{row.consume:,.1f} are committed"
     )
@@ -177,20 +178,20 @@ def _never_committed(row: RowFacts) -> str:
     start, end = row.log_start, row.log_end
     if UNKNOWN in (start, end):
         return f"no committed offset on {row.tp}, whose log could not be read"
-    return f"no committed offset on {row.tp}, which has offsets {start:,} to {end:,} ({_count(end - start, 'record')})"
+    return f"no committed offset on {row.tp}, which has offsets {start:,} to {end:,} ({counted(end - start, 'record')})"
 
 
 def _held(row: RowFacts) -> str:
     stable, end = row.last_stable, row.log_end
     return (
-        f"last stable offset {stable:,} of {row.tp} is {_count(end - stable, 'record')} below the log end {end:,}: "
+        f"last stable offset {stable:,} of {row.tp} is {counted(end - stable, 'record')} below the log end {end:,}: "
         f"an open transaction holds back read_committed consumers; committed offset {row.committed:,} unchanged "
         f"{_polls(row)}"
     )
 
 
 def _waits(row: RowFacts) -> str:
-    return f"{_count(row.lag, 'record')} wait on {row.tp}, and the group has no members"
+    return f"{counted(row.lag, 'record')} wait on {row.tp}, and the group has no members"
 
 
 def _deleted(row: RowFacts) -> str:
@@ -211,7 +212,7 @@ def _ok(row: RowFacts) -> str:
     if row.committed == UNKNOWN:
         return f"no committed offset on {row.tp}, and no records"
     unit = "offset" if row.remainder == MARKERS_ONLY else "record"
-    return f"{_count(row.lag, unit)} behind on {row.tp}; {_why_ok(row)}"
+    return f"{counted(row.lag, unit)} behind on {row.tp}; {_why_ok(row)}"
 
 
 def _why_ok(row: RowFacts) -> str:
@@ -226,7 +227,7 @@ def _why_ok(row: RowFacts) -> str:
         return f"{_unmoved(row)}: possibly only a transaction marker"
     if row.samples < row.rules.min_samples:
         return f"{row.samples} of {row.rules.min_samples} polls needed for a verdict"
-    return f"no rule fired in {_count(row.samples, 'poll')}"
+    return f"no rule fired in {counted(row.samples, 'poll')}"
 
 
 _QUIET = {Status.STOPPED, Status.STALLED, Status.HELD}
@@ -250,22 +251,22 @@ _SENTENCES: dict[Status, Callable[[RowFacts], str]] = {
 
 def _behind(total: LagTotal) -> str:
     coverage = f"(known for {total.known:,} of {total.partitions:,} partitions)"
-    return f"{_count(total.records or 0, 'record')} behind {coverage}"
+    return f"{counted(total.records or 0, 'record')} behind {coverage}"
 
 
 def _calm(total: LagTotal, worst: RowFacts) -> str:
     """Without the lag of the group, which stands beside its verdict."""
     if total.records == 0:
-        return f"no rule fired in {_count(worst.samples, 'poll')}"
+        return f"no rule fired in {counted(worst.samples, 'poll')}"
     if total.records is None:
         return _ok(worst)
     return _why_ok(worst) if total.partitions == 1 else f"most: {_ok(worst)}"
 
 
 def _of_all(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: RowFacts) -> str:
-    partitions = _count(affected, "partition")
+    partitions = counted(affected, "partition")
     if status is Status.NEVER_COMMITTED:
-        members = _count(len(group.members), "member")
+        members = counted(len(group.members), "member")
         return f"{members}, and no committed offset on any of {partitions}; {_never_committed(worst)}"
     if status is Status.NO_MEMBERS:
         return f"the group is {group.state} and {_behind(total)}; most: {_waits(worst)}"
@@ -278,7 +279,7 @@ def _without_rows(group: GroupSnapshot) -> str:
         return group.problems[0].cause
     if not group.complete:
         return "the partitions of the group could not be read"
-    members = _count(len(group.members), "member")
+    members = counted(len(group.members), "member")
     return f"the group has {members} and no partitions: nothing is assigned, nothing is committed"
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag.offsets import UNKNOWN, Flags, Ints
-from lag.verdict.columns import concatenate, take
+from lag.verdict.columns import take
 from lag.verdict.onset import SOURCE_CODE, GroupRecords, OnsetColumns, OnsetSource
 from lag.verdict.row_index import group_of_row, name_indexer, reduce_groups
 from lag.verdict.row_verdicts import RowVerdicts
@@ -157,17 +157,6 @@ def evidence_of(
         onsets = found.where(codes == STATUS_CODE[status], onsets)
     broken_ms = np.where(is_stopped & last.is_exact, last.at_ms, UNKNOWN)
     return Evidence(onsets, broken_ms, reduce_groups(np.logical_and, has_verdict, bounds, False))
-
-
-def join_evidence(parts: Sequence[Evidence]) -> Evidence:
-    """The groups of all parts, in order."""
-    onsets, broken_ms, is_whole = zip(*parts, strict=True)
-    return Evidence(concatenate(onsets), np.concatenate(broken_ms), np.concatenate(is_whole))
-
-
-def take_evidence(evidence: Evidence, groups: Ints) -> Evidence:
-    """Of these groups, int64[n]."""
-    return Evidence(take(evidence.onsets, groups), evidence.broken_ms[groups], evidence.is_whole[groups])
 
 
 def _last_commits(waiting: Waiting, bounds: Ints, reads_all: bool) -> OnsetColumns:

@@ -6,7 +6,7 @@ import numpy as np
 
 from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict.rates import NEVER, Floats, TimeLags
-from lag.verdict.row_index import group_of_row, reduce_groups
+from lag.verdict.row_index import first_of_groups, group_of_row, reduce_groups
 from lag.verdict.row_verdicts import RowVerdicts
 from lag.verdict.status import STATUS_CODE, URGENCY, Status, StatusCodes
 from lag.verdict.status_rules import MARKERS_ONLY
@@ -63,10 +63,7 @@ def _worst(rows: RowVerdicts, group_codes: StatusCodes, group: Ints, bounds: Int
     lost = np.where(rows.status == STATUS_CODE[Status.LOST], current.log_start - current.committed, 0)
     records = np.where(current.lag == UNKNOWN, unread, current.lag) + lost
     score = np.where(rows.status == group_codes[group], records, -1)
-    hits = np.flatnonzero(score == reduce_groups(np.maximum, score, bounds, -1)[group])
-    worst = np.full(len(group_codes), -1, np.int64)
-    worst[group[hits[::-1]]] = hits[::-1]
-    return worst
+    return first_of_groups(score == reduce_groups(np.maximum, score, bounds, -1)[group], group, len(group_codes))
 
 
 def _counts(codes: StatusCodes, group: Ints, groups: int) -> Ints:

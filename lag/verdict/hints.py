@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from lag.model import GroupSnapshot, GroupType
 from lag.offsets import PartitionLag
+from lag.verdict.evidence import counted
 from lag.verdict.health import PartitionHealth
 from lag.verdict.status import Status
 
@@ -85,7 +86,7 @@ def _slow(group: GroupSnapshot, behind: Rows, names: Mapping[str, str]) -> Hint 
     keep = "the other member keeps up" if others == 1 else f"the other {others} members keep up"
     return Hint(
         f"Check member {names.get(owner or '', owner)}: its host, its threads and what it waits for.",
-        f"All partitions that fall behind ({_count(len(behind), 'partition')}) belong to it, and {keep}.",
+        f"All partitions that fall behind ({counted(len(behind), 'partition')}) belong to it, and {keep}.",
         Remedy.RESTART_MEMBER,
         owner,
     )
@@ -95,7 +96,7 @@ def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
     """Members can be added while there are places for them; share groups have no such limit."""
     members, partitions = len(group.members), len(rows)
     free = places(group.assignor, (lag.tp.topic for lag, _ in rows)) - members
-    have = f"{_count(members, 'member')} for {_count(partitions, 'partition')}"
+    have = f"{counted(members, 'member')} for {counted(partitions, 'partition')}"
     if group.type is GroupType.SHARE:
         return Hint(
             "Add members, or make processing faster.",
@@ -105,7 +106,7 @@ def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
     if free > 0:
         return Hint(
             "Add members, or make processing faster.",
-            f"It has {have}: up to {_count(free, 'more member')} would get partitions.",
+            f"It has {have}: up to {counted(free, 'more member')} would get partitions.",
             Remedy.ADD_MEMBERS,
         )
     if members < partitions:
@@ -143,7 +144,3 @@ def _stalled(rows: Rows, names: Mapping[str, str]) -> Hint | None:
         Remedy.RESTART_MEMBER,
         owner,
     )
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -4,7 +4,7 @@ All groups with the same rules are judged at once, in blocks of rows that fit th
 per group are kept; objects and sentences are made when somebody asks for a group, and only once.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag import partition_lag
-from lag.lazy_sequence import LazySequence
+from lag.lazy_sequence import MadeOnce
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import UNKNOWN, Ints
 from lag.verdict import evidence, status_rules
 from lag.verdict.columns import concatenate, take
-from lag.verdict.group_onsets import Evidence, GroupOnsets, evidence_of, join_evidence, take_evidence
+from lag.verdict.group_onsets import Evidence, GroupOnsets, evidence_of
 from lag.verdict.group_rules import GroupRules
 from lag.verdict.group_verdicts import GroupVerdicts, group_time_lag, judge_groups
 from lag.verdict.health import GroupColumns, GroupHealth, Health, PartitionHealth, TimeLag
@@ -40,7 +40,6 @@ class _Block(NamedTuple):
     worst_current: CurrentRows
     worst_stats: WindowStats
     evidence: Evidence
-    needs_marker_check: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def judge(
     return Health(
         snapshot,
         window.times_ms,
-        groups,
+        MadeOnce(len(snapshot.groups), groups.health),
         groups.partitions,
         groups.needs_marker_check,
         groups.columns,
@@ -84,23 +83,12 @@ def judge(
     )
 
 
-class _Groups(LazySequence[GroupHealth]):
-    """The health of every group, made from arrays on demand. Thread safe for readers."""
+class _Groups:
+    """The verdicts of every group as arrays, from which its health is made on demand.
 
-    __slots__ = (
-        "_block",
-        "_made",
-        "_memberless",
-        "_past",
-        "_remainders",
-        "_rules",
-        "_shared",
-        "_snapshot",
-        "_totals",
-        "_window",
-        "columns",
-        "onsets",
-    )
+    `needs_marker_check`: int64[n], rows of the offset table with a small lag that does not move, not yet checked for
+    markers.
+    """
 
     def __init__(
         self, snapshot: ClusterSnapshot, window: Window, rules: GroupRules, remainders: RemainderCodes, past: Past
@@ -110,34 +98,26 @@ class _Groups(LazySequence[GroupHealth]):
         self._memberless = np.array([_is_memberless(group) for group in snapshot.groups], np.bool_)
         self._shared = np.array([group.type is GroupType.SHARE for group in snapshot.groups], np.bool_)
         self._totals = partition_lag.totals(snapshot.offsets)
-        self._block = self._judge_all()
-        self._made: list[GroupHealth | None] = [None] * len(snapshot.groups)
+        self._block, self.needs_marker_check = self._judge_all()
         status = self._status()
         names = tuple(group.group_id for group in snapshot.groups)
         self.onsets = past.onsets.after(snapshot.at_ms, names, status, self._block.evidence, past.records)
         self.columns = self._group_columns(status)
 
-    @property
-    def needs_marker_check(self) -> Ints:
-        """int64[n]: rows of the offset table with a small lag that does not move, not yet checked for markers."""
-        return self._block.needs_marker_check
-
-    def __len__(self) -> int:
-        return len(self._made)
-
     def partitions(self, number: int) -> Sequence[PartitionHealth]:
         """One entry per row of group `number`, made when it is read."""
         rules, first = self._rules.of(number), self._snapshot.offsets.rows(number).start
         rows = self._rows(np.array([number]), rules)
-        return _Partitions(len(rows.status), lambda at: self._partition(rows, at, first + at, rules))
+        return MadeOnce(len(rows.status), lambda at: self._partition(rows, at, first + at, rules))
 
-    def _judge_all(self) -> _Block:
+    def _judge_all(self) -> tuple[_Block, Ints]:
         bounds, samples = self._snapshot.offsets.bounds, len(self._window.times_ms)
         runs = [(rules, run) for rules, its in self._rules.groups() for run in _runs(bounds, its, samples)]
-        joined = _joined([self._judge(run, rules) for rules, run in runs])
-        if len(self._rules.rules) == 1:
-            return joined
-        return _reordered(joined, np.argsort(np.concatenate([run for _, run in runs])))
+        blocks, needs_check = zip(*(self._judge(run, rules) for rules, run in runs), strict=True)
+        joined = concatenate(blocks)
+        if len(self._rules.rules) > 1:
+            joined = take(joined, np.argsort(np.concatenate([run for _, run in runs])))
+        return joined, np.sort(np.concatenate(needs_check))
 
     def _status(self) -> NDArray[np.int8]:
         """int8[n_groups]: indexes into URGENCY, or TOO_EARLY."""
@@ -166,32 +146,30 @@ class _Groups(LazySequence[GroupHealth]):
         of_groups = GroupFlags(self._memberless[groups], self._shared[groups])
         return judge_rows(self._window.rows(rows), current, bounds, of_groups, rules)
 
-    def _judge(self, groups: Ints, rules: Rules) -> _Block:
+    def _judge(self, groups: Ints, rules: Rules) -> tuple[_Block, Ints]:
+        """The verdicts on these groups, and their rows that need a check for markers."""
         rows, bounds = _rows_of(self._snapshot.offsets.bounds, groups)
         judged = self._rows(groups, rules)
         unread = np.array([not self._snapshot.groups[number].complete for number in groups], np.bool_)
         verdicts = judge_groups(judged, bounds, unread)
         waiting = None if self._window.waiting is None else self._window.waiting.of_rows(rows)
-        return _Block(
+        block = _Block(
             verdicts._replace(worst=np.where(verdicts.worst < 0, -1, _table_rows(rows, verdicts.worst))),
             group_time_lag(judged, bounds),
             take(judged.current, verdicts.worst),
             take(judged.stats, verdicts.worst),
             evidence_of(judged, verdicts.status, waiting, bounds, self._past.reads_all_commits),
-            _table_rows(rows, np.flatnonzero(judged.needs_marker_check)),
         )
+        return block, _table_rows(rows, np.flatnonzero(judged.needs_marker_check))
 
-    def _entry(self, at: int) -> GroupHealth:
-        made = self._made[at]
-        if made is None:
-            made = self._made[at] = self._make_group(at)
-        return made
-
-    def _make_group(self, number: int) -> GroupHealth:
+    def health(self, number: int) -> GroupHealth:
+        """The health of group `number`."""
         block, groups, total = self._block, self._block.groups, self._totals[number]
         code, table_row, counts = groups.status[number], int(groups.worst[number]), groups.counts[number]
         verdict, affected = URGENCY[code], int(counts[code])
-        row = None if table_row < 0 else self._worst_facts(number, table_row)
+        row = None
+        if table_row >= 0:
+            row = self._facts(block.worst_current, block.worst_stats, number, table_row, self._rules.of(number))
         whole = row is None or evidence.about_group(verdict, total, affected)
         return GroupHealth(
             finding=evidence.of_group(
@@ -206,10 +184,6 @@ class _Groups(LazySequence[GroupHealth]):
             worst=None if whole else table_row - int(self._snapshot.offsets.bounds[number]),
             lag_trend=groups.lag_trend[number],
         )
-
-    def _worst_facts(self, number: int, table_row: int) -> evidence.RowFacts:
-        block, rules = self._block, self._rules.of(number)
-        return self._facts(block.worst_current, block.worst_stats, number, table_row, rules)
 
     def _partition(self, rows: RowVerdicts, at: int, table_row: int, rules: Rules) -> PartitionHealth:
         lag, moved_ms = rows.lag[:, at], int(rows.stats.moved_ms[at])
@@ -231,25 +205,6 @@ class _Groups(LazySequence[GroupHealth]):
         tp = self._snapshot.offsets.ends.tp(int(self._snapshot.offsets.end[table_row]))
         numbers = (column[at].item() for column in (*current, *stats))
         return evidence.RowFacts(tp, self._snapshot.at_ms, rules, *numbers)
-
-
-class _Partitions(LazySequence[PartitionHealth]):
-    """The partitions of one group: `make` returns the entry of a row, and is called when it is read first."""
-
-    __slots__ = ("_made", "_make")
-
-    def __init__(self, size: int, make: Callable[[int], PartitionHealth]) -> None:
-        self._made: list[PartitionHealth | None] = [None] * size
-        self._make = make
-
-    def __len__(self) -> int:
-        return len(self._made)
-
-    def _entry(self, at: int) -> PartitionHealth:
-        made = self._made[at]
-        if made is None:
-            made = self._made[at] = self._make(at)
-        return made
 
 
 def _is_memberless(group: GroupSnapshot) -> bool:
@@ -285,29 +240,6 @@ def _table_rows(rows: slice | Ints, at: Ints) -> Ints:
         return rows[at] if len(rows) else at
     table_rows: Ints = rows.start + at
     return table_rows
-
-
-def _joined(blocks: Sequence[_Block]) -> _Block:
-    return _Block(
-        concatenate([block.groups for block in blocks]),
-        concatenate([block.time_lag for block in blocks]),
-        concatenate([block.worst_current for block in blocks]),
-        concatenate([block.worst_stats for block in blocks]),
-        join_evidence([block.evidence for block in blocks]),
-        np.concatenate([block.needs_marker_check for block in blocks]),
-    )
-
-
-def _reordered(block: _Block, order: Ints) -> _Block:
-    """The groups `order` (int64[n_groups]) of the block."""
-    return _Block(
-        take(block.groups, order),
-        take(block.time_lag, order),
-        take(block.worst_current, order),
-        take(block.worst_stats, order),
-        take_evidence(block.evidence, order),
-        np.sort(block.needs_marker_check),
-    )
 
 
 def _time_lag(found: TimeLags, at: int, absent: str) -> TimeLag:

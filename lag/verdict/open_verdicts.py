@@ -1,13 +1,13 @@
 """The health of a snapshot as its policy shows it: with the verdicts that are open."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from lag.lazy_sequence import LazySequence
+from lag.lazy_sequence import MadeOnce
 from lag.offsets import UNKNOWN
 from lag.verdict.health import Finding, GroupHealth, Health
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
@@ -105,21 +105,10 @@ def _as_shown(health: Health, shown: Mapping[int, _Shown]) -> Health:
     changed.at_ms[at] = [UNKNOWN if onset is None else onset.at_ms for onset in onsets]
     changed.is_exact[at] = [onset is not None and onset.is_exact for onset in onsets]
     changed.source[at] = [SOURCE_CODE[OnsetSource.WINDOW if onset is None else onset.source] for onset in onsets]
-    columns = replace(health.columns, status=status, onsets=changed)
-    return replace(health, groups=_Groups(health.groups, shown), columns=columns)
+    groups = MadeOnce(len(health.groups), partial(_group, health, shown))
+    return replace(health, groups=groups, columns=replace(health.columns, status=status, onsets=changed))
 
 
-class _Groups(LazySequence[GroupHealth]):
-    """The health of every group, some with another finding than the poll's, made when it is read."""
-
-    __slots__ = ("_groups", "_shown")
-
-    def __init__(self, groups: Sequence[GroupHealth], shown: Mapping[int, _Shown]) -> None:
-        self._groups, self._shown = groups, shown
-
-    def __len__(self) -> int:
-        return len(self._groups)
-
-    def _entry(self, at: int) -> GroupHealth:
-        group, its = self._groups[at], self._shown.get(at)
-        return group if its is None else replace(group, finding=its.state.shown(group.finding, its.policy))
+def _group(health: Health, shown: Mapping[int, _Shown], number: int) -> GroupHealth:
+    group, its = health.groups[number], shown.get(number)
+    return group if its is None else replace(group, finding=its.state.shown(group.finding, its.policy))

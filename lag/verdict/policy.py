@@ -45,7 +45,7 @@ class Policy:
 
     def of(self, group_id: str) -> GroupPolicy:
         """The policy for that group."""
-        return next((policy for pattern, policy in self.groups if fnmatchcase(group_id, pattern)), self.default)
+        return self._policies[self._number(group_id)]
 
     def rules_of(self, group_ids: Sequence[str]) -> GroupRules:
         """The rules of those groups."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.offsets import EndOffsets, Ints
+from lag.offsets import EndOffsets, Flags, Ints
 
 
 def group_of_row(bounds: Ints) -> Ints:
@@ -25,6 +25,14 @@ def reduce_groups(ufunc: np.ufunc, values: NDArray[Any], bounds: Ints, empty: fl
     if filled.any():
         out[..., filled] = ufunc.reduceat(values, bounds[:-1][filled], axis=-1)
     return out
+
+
+def first_of_groups(chosen: Flags, group: Ints, groups: int) -> Ints:
+    """int64[groups]: the first chosen row of each group, -1 = none. `chosen`: bool[n_rows]; `group`: int64[n_rows]."""
+    hits = np.flatnonzero(chosen)[::-1]
+    first = np.full(groups, -1, np.int64)
+    first[group[hits]] = hits
+    return first
 
 
 def partition_indexer(old: EndOffsets, new: EndOffsets) -> Ints:

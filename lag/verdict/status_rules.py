@@ -46,18 +46,10 @@ REMAINDERS: tuple[Remainder, ...] = (Remainder.UNKNOWN, Remainder.RECORDS, Remai
 RECORDS, MARKERS_ONLY = REMAINDERS.index(Remainder.RECORDS), REMAINDERS.index(Remainder.MARKERS_ONLY)
 
 _NO_COMMIT = problem_code(PartitionProblem.NO_COMMIT)
-UNREAD_CODES = np.array(
-    [
-        problem_code(problem)
-        for problem in (
-            PartitionProblem.LEADERLESS,
-            PartitionProblem.UNAUTHORIZED,
-            PartitionProblem.TIMEOUT,
-            PartitionProblem.ERROR,
-        )
-    ],
-    np.uint8,
-)
+_UNREAD = (
+    PartitionProblem.LEADERLESS, PartitionProblem.UNAUTHORIZED, PartitionProblem.TIMEOUT, PartitionProblem.ERROR,
+)  # fmt: skip
+UNREAD_CODES = np.array([problem_code(problem) for problem in _UNREAD], np.uint8)
 """Problems that leave an offset unread."""
 
 
@@ -114,7 +106,7 @@ class WindowStats(NamedTuple):
     samples        polls with a known lag, the first at `first_ms`
     run_samples    polls at the end of the window, since `run_since_ms`, in which the lag was above the floor and the
                    committed offset did not move; in that time `arrived` records were produced
-    onset_ms       since when the run lasts, also before the window; it may have begun earlier where `onset_is_bound`
+    run_is_whole   the run began at the first poll with a known lag, or earlier
     quiet          the run is long enough for a verdict
     moved_ms       the first poll that saw the newest committed offset
     peak           the highest committed offset
@@ -331,5 +323,4 @@ def _first_ms(flags: Flags, times: Ints) -> Ints:
 def _last_ms(flags: Flags, times: Ints) -> Ints:
     if not len(flags):
         return np.full(flags.shape[1], UNKNOWN, np.int64)
-    last = len(flags) - 1 - np.argmax(flags[::-1], axis=0)
-    return np.where(flags.any(axis=0), times[last], UNKNOWN)
+    return np.where(flags.any(axis=0), times[rates.last_true(flags)], UNKNOWN)

@@ -97,7 +97,7 @@ def of_segments(snapshot: ClusterSnapshot, window: Window, starts: Ints) -> Leas
         last = max(first + 1, int(np.searchsorted(bounds, bounds[first] + BLOCK_ROWS, side="right")) - 1)
         parts.append(_of_block(snapshot, window, bounds[first : last + 1]))
         first = last
-    return Least(concatenate([part.time for part in parts]), np.concatenate([part.row for part in parts]))
+    return concatenate(parts)
 
 
 def _of_block(snapshot: ClusterSnapshot, window: Window, bounds: Ints) -> Least:

@@ -1,6 +1,6 @@
 """Since when records wait under the same committed offset: by the polls and the commit records seen so far."""
 
-from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,8 +10,7 @@ from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource, RowCommits
 _COMMIT, _WINDOW = SOURCE_CODE[OnsetSource.COMMIT], SOURCE_CODE[OnsetSource.WINDOW]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Waiting:
+class Waiting(NamedTuple):
     """int64[n_rows] each, -1 = unknown or none.
 
     committed     the last known committed offset
@@ -43,7 +42,7 @@ class Waiting:
     def none(cls, rows: int) -> "Waiting":
         """Of rows that no poll has seen."""
         unknown = np.full(rows, UNKNOWN, np.int64)
-        return cls(*(unknown for _ in fields(cls)))
+        return cls(*(unknown for _ in cls._fields))
 
     def after(self, at_ms: int, committed: Ints, log_end: Ints, commits: RowCommits | None = None) -> "Waiting":
         """With one poll more. `committed` and `log_end` are int64[n_rows]; `commits` None: no records are read."""
@@ -80,8 +79,7 @@ class Waiting:
         earlier = (self.commit_ms == UNKNOWN) | (commits.first_ms < self.commit_ms)
         taken = found & (earlier | commits.follows)
         went_back = (commits.back_ms > self.back_after_ms) & (commits.back_ms <= self.back_ms)
-        return replace(
-            self,
+        return self._replace(
             commit_ms=np.where(taken, commits.first_ms, self.commit_ms),
             commit_is_exact=np.where(taken, commits.is_exact, self.commit_is_exact),
             back_commit_ms=np.where(went_back, commits.back_ms, self.back_commit_ms),
@@ -124,18 +122,14 @@ class Waiting:
 
     def of_rows(self, rows: slice | Ints) -> "Waiting":
         """Those of some rows."""
-        return Waiting(*(column[rows] for column in self._columns))
+        return Waiting(*(column[rows] for column in self))
 
     def reindexed(self, rows: Ints) -> "Waiting":
         """For the rows of another table; `rows` is int64[n_new_rows], the old row or -1."""
         if not len(self.committed):
             return Waiting.none(len(rows))
-        return Waiting(*(np.where(rows < 0, UNKNOWN, column[rows]) for column in self._columns))
+        return Waiting(*(np.where(rows < 0, UNKNOWN, column[rows]) for column in self))
 
     def forgotten(self, where: Flags) -> "Waiting":
         """Without what is known of these rows: their topic was created again."""
-        return Waiting(*(np.where(where, UNKNOWN, column) for column in self._columns))
-
-    @property
-    def _columns(self) -> list[Ints]:
-        return [getattr(self, field.name) for field in fields(self)]
+        return Waiting(*(np.where(where, UNKNOWN, column) for column in self))

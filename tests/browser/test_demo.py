@@ -20,6 +20,7 @@ from lag.embedded.workload import describe
 from lag.errors import GroupscopeError
 from tests.browser.conftest import DESKTOP, PATIENCE_MS, PHONE, Open, step_by_key
 from tests.conftest import Demo
+from tests.support.demo_groups import PROBLEMS
 from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.broker]
@@ -89,7 +90,7 @@ def test_group_page_says_its_verdict_in_words(group_page: Callable[[str], Page],
     verdict = verdicts.VERDICTS[CASES[group_id].status]
     expect(page.locator("h1")).to_contain_text(group_id)
     expect(page.get_by_text(verdict.label).first).to_be_visible()
-    problem = CASES[group_id].problem
+    problem = PROBLEMS[group_id]
     if problem is not None:
         expect(cell(page, verdicts.PROBLEMS[problem])).to_be_attached()
     expect(page.get_by_test_id("stException")).to_have_count(0)

@@ -45,12 +45,10 @@ _REGEX = re.compile(r"RegularExpressionMetadata\(topics=\[(.*?)\], version=(\d+)
 
 def properties(settings: Settings) -> dict[str, int | str]:
     """The same settings under Kafka's names."""
-    bounded = {
-        f"group.consumer.{bound}{name}.ms": getattr(settings, (bound + name).replace(".", "_") + "_ms")
-        for name in ("session.timeout", "heartbeat.interval", "assignment.interval")
-        for bound in ("", "min.", "max.")
-    }
-    return bounded | {
+    return {
+        "group.consumer.session.timeout.ms": settings.session_timeout_ms,
+        "group.consumer.heartbeat.interval.ms": settings.heartbeat_interval_ms,
+        "group.consumer.assignment.interval.ms": settings.assignment_interval_ms,
         "group.consumer.max.size": settings.max_size,
         "group.consumer.assignors": ",".join(settings.assignors),
         "group.consumer.regex.refresh.interval.ms": settings.regex_refresh_interval_ms,

@@ -13,11 +13,15 @@ from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
 
 
 def simulated(
-    scenario: Scenario, protocols: Sequence[str], seed: int, latency_ms: int | None
+    scenario: Scenario, protocols: Sequence[str], seed: int, latency_ms: int | None, most_messages: int
 ) -> Mapping[RebalanceProtocol, Outcome]:
-    """The timeline under each protocol, by default the scenario's own. Raises ApiError for settings that are wrong."""
+    """The timeline under each protocol, by default the scenario's own.
+
+    Raises ApiError for settings that are wrong, and MessageLimitError as `simulate_all` does.
+    """
     wanted = [RebalanceProtocol(name) for name in protocols] or [protocol_of(scenario.assignor)]
-    return simulate_all(scenario, _settings(scenario, latency_ms), dict.fromkeys(wanted), seed=seed)
+    settings = _settings(scenario, latency_ms)
+    return simulate_all(scenario, settings, dict.fromkeys(wanted), seed=seed, most_messages=most_messages)
 
 
 def _settings(scenario: Scenario, latency_ms: int | None) -> Settings:

@@ -71,13 +71,18 @@ def simulate(file: bytes, options: Mapping[str, Any], _deadline_s: float) -> Ite
     """The parts of the answer: the timeline under each protocol, or why it has none. Raises ApiError."""
     from app.documents.simulation import simulations_document
     from app.server.api.simulation import rows, simulated  # imported here because a what-if does without
+    from assignors.simulation.budget import MessageLimitError
 
     checked = _checked(file)
-    outcomes = simulated(checked.scenario, options["protocols"], options["seed"], options["latency_ms"])
+    protocols, seed, latency_ms = options["protocols"], options["seed"], options["latency_ms"]
+    try:
+        outcomes = simulated(checked.scenario, protocols, seed, latency_ms, MOST_ROWS)
+    except MessageLimitError:
+        raise _too_large(f"A simulation of more than {MOST_ROWS:,} messages is too large", SIMULATE) from None
     if (count := rows(outcomes.values())) > MOST_ROWS:
         raise _too_large(f"The simulation has {count:,} rows, too many", SIMULATE)
     yield b"{%s," % _head(checked)
-    yield b'"seed":%d,"protocols":%s}' % (options["seed"], _json(simulations_document(outcomes)))
+    yield b'"seed":%d,"protocols":%s}' % (seed, _json(simulations_document(outcomes)))
 
 
 def advise(text: bytes, options: Mapping[str, Any], _deadline_s: float) -> Iterator[bytes]:

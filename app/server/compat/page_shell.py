@@ -1,4 +1,4 @@
-"""Streamlit's index.html, with the address of its backend.
+"""Streamlit's index.html with the address of its backend, and the address of its font.
 
 Without the address, a deep link such as /group?group=x first requests `/group/_stcore/health`, and the browser's
 console shows failed requests.
@@ -17,3 +17,9 @@ def page_shell(base_path: str) -> str:
     """The HTML of a page whose backend is at `base_path` of the same origin."""
     script = f'<head><script>window.__streamlit={{BACKEND_BASE_URL:location.origin+"{base_path}"}}</script>'
     return (Path(get_static_dir()) / "index.html").read_text().replace("<head>", script, 1)
+
+
+def font_address() -> str:
+    """The path of the font of Streamlit's pages, below the base path; its name holds a hash."""
+    static = Path(get_static_dir())
+    return next(static.glob("static/media/SourceSansVF-Upright*.woff2")).relative_to(static).as_posix()

@@ -115,16 +115,17 @@ def show(found: Outcome | None, names: Mapping[str, str]) -> None:
 
 def sentence(found: Outcome, names: Mapping[str, str]) -> str:
     """ "As predicted: 3 of 3 moves"; or what went elsewhere, partition by partition."""
-    moves = formats.plural(found.moves, "move")
+    count = f"{found.as_predicted:,} of {formats.plural(found.moves, 'move')}" if found.moves else "no move"
     if not found.deviations:
-        return f"As predicted: {found.as_predicted:,} of {moves}" if found.moves else "As predicted: no move"
+        return f"As predicted: {count}"
     parts = [
         f"{one.tp} went to {_member(one.recorded, names)}, predicted {_member(one.predicted, names)}"
         for one in found.deviations[:MAX_DEVIATIONS]
     ]
     more = len(found.deviations) - len(parts)
     rest = f"; and {more:,} more" if more else ""
-    return f"Not as predicted: {found.as_predicted:,} of {moves} came true. {'; '.join(parts)}{rest}"
+    came_true = f"{count} came true. " if found.moves else ""
+    return f"Not as predicted: {came_true}{'; '.join(parts)}{rest}"
 
 
 def _member(name: str | None, names: Mapping[str, str]) -> str:

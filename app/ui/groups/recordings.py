@@ -12,6 +12,7 @@ import streamlit as st
 from app.server import source
 from app.ui.state import Shown, feed, once_per_snapshot
 from lag.errors import HistoryError
+from lag.model import ClusterSnapshot
 
 if TYPE_CHECKING:
     from lag.generations.recent import RecentRebalances
@@ -44,11 +45,33 @@ def recording(page: Shown, group_id: str) -> "Recording | None":
 
 @once_per_snapshot(max_entries=4)
 def recent(page: Shown) -> "RecentRebalances":
-    """The last rebalances of all groups at the time when the snapshot was first shown."""
-    from lag.generations.recent import RecentRebalances
+    """The last rebalances of all groups, with those of the history, at the time when the snapshot was first shown."""
+    from lag.generations.recent import RecentRebalances, with_stored
 
     its = feed()
-    return RecentRebalances() if its is None else its.recent_rebalances()
+    live = RecentRebalances() if its is None else its.recent_rebalances()
+    root, snapshot = source.current().settings.history, page.report.snapshot
+    if root is None or snapshot.cluster_id is None:
+        return live
+    until_ms = snapshot.at_ms // MINUTE_MS * MINUTE_MS
+    try:
+        return with_stored(live, _stored_rebalances(root, snapshot.cluster_id, until_ms, _topic_names(snapshot)))
+    except HistoryError as error:  # the History page shows it
+        log.info("the history of the rebalances: %s", error)
+        return live
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _stored_rebalances(root: str, cluster_id: str, until_ms: int, _names: Mapping[UUID, str]) -> "RecentRebalances":
+    from lag.generations.stored_rebalances import stored_rebalances
+    from lag.history.store import History  # deltalake is needed only with a history
+
+    until = datetime.fromtimestamp(until_ms / 1000, UTC)
+    return stored_rebalances(History(root), cluster_id, _names, until - RETENTION, until)
+
+
+def _topic_names(snapshot: ClusterSnapshot) -> dict[UUID, str]:
+    return {UUID(topic.topic_id): name for name, topic in snapshot.topics.items() if topic.topic_id}
 
 
 def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":
@@ -60,9 +83,8 @@ def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":
     if root is None or snapshot.cluster_id is None:
         return live
     until_ms = known[1].generation.at_ms if len(known) > 1 else snapshot.at_ms // MINUTE_MS * MINUTE_MS
-    names = {UUID(topic.topic_id): name for name, topic in snapshot.topics.items() if topic.topic_id}
     try:
-        older = _stored(root, snapshot.cluster_id, group_id, until_ms, names)
+        older = _stored(root, snapshot.cluster_id, group_id, until_ms, _topic_names(snapshot))
     except HistoryError as error:  # the History page shows it
         log.info("the history of %s: %s", group_id, error)
         return live

@@ -30,8 +30,8 @@ def fleet(page: state.Shown, title: "st.delta_generator.DeltaGenerator") -> None
         kinds = filters.causes(one.kinds for one in within)
     rows = [one for one in within if kinds & set(one.kinds)]
     with title:
-        widgets.headline(page, text.fleet_headline(rows, WITHIN[key]))
-        widgets.status_line("", text.fleet_facts(rows), small=True)
+        widgets.headline(page, text.fleet_headline(rows, _within(found, key, now_ms)))
+        widgets.status_line("", text.fleet_facts(rows, _known_since(found, key, now_ms)), small=True)
     if not found.rebalances:
         st.markdown(
             "Rebalances appear here when a member joins or leaves, a topic gets more partitions, or the assignor "
@@ -39,8 +39,25 @@ def fleet(page: state.Shown, title: "st.delta_generator.DeltaGenerator") -> None
         )
         return
     _table(rows)
-    if found.left_out:
-        widgets.note(f"{found.left_out:,} older rebalances are not listed; choose a group to see those of it.")
+    if found.has_older:
+        widgets.note("Older rebalances are not listed; choose a group to see those of it.")
+
+
+def _within(found: RecentRebalances, key: str, now_ms: int) -> str:
+    """ "in the last hour"; the time since which rebalances are listed if that is shorter."""
+    oldest_ms = min((one.at_ms for one in found.rebalances), default=0) if found.has_older else 0
+    if oldest_ms > filters.since_ms(key, now_ms):
+        return f"since {formats.clock_and_day(oldest_ms, now_ms, state.zone())}"
+    known = key == filters.ALL or not _known_since(found, key, now_ms)
+    return WITHIN[key] if known else f"{WITHIN[key]}, as far as is known"
+
+
+def _known_since(found: RecentRebalances, key: str, now_ms: int) -> str:
+    """The time since which every rebalance is known, if the range begins before it; else ""."""
+    since_ms = found.known_since_ms
+    if since_ms is None or since_ms <= filters.since_ms(key, now_ms):
+        return ""
+    return formats.clock_and_day(since_ms, now_ms, state.zone())
 
 
 def _of_users(page: state.Shown, found: RecentRebalances) -> RecentRebalances:

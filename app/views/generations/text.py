@@ -68,11 +68,15 @@ def longest_gap(rebalances: Sequence[Rebalance]) -> str:
     return f"Longest without an owner: {formats.code(one.group_id)}, generation {one.number}, {gap(one.without_owner)}"
 
 
-def fleet_facts(rebalances: Sequence[Rebalance]) -> str:
-    """The line under the headline: the longest time without an owner, and for how many rebalances it is known."""
+def fleet_facts(rebalances: Sequence[Rebalance], known_since: str) -> str:
+    """The line under the headline: the longest time without an owner, and for how many rebalances it is known.
+
+    `known_since`: before that time only some rebalances are known; "": the whole range is known.
+    """
     known = sum(one.without_owner.longest_ms is not None for one in rebalances)
     coverage = f"time without an owner known for {known:,} of {len(rebalances):,}" if rebalances else ""
-    return formats.joined(longest_gap(rebalances), coverage)
+    complete = f"complete since {known_since}" if known_since else ""
+    return formats.joined(longest_gap(rebalances), coverage, complete)
 
 
 def members(one: Rebalance) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import tzinfo
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -73,13 +74,15 @@ def _figure_of(
     kinds: frozenset[CauseKind],
     at: int,
 ) -> charts.Timeline:
-    labels, bars = lanes.lanes(owned, names, since_ms, _local)
+    zone = state.zone()
+    local = partial(formats.moment, tz=zone)
+    labels, bars = lanes.lanes(owned, names, since_ms, local)
     marks = [
-        _mark(live, position, one, _gravest(kind), names)
+        _mark(live, position, one, _gravest(kind), names, zone)
         for position, one, kind in zip(rebalances.positions, rebalances.shown, rebalances.kinds, strict=True)
         if one.generation.at_ms >= since_ms and kinds & set(kind)
     ]
-    return charts.Timeline(marks, labels, bars, _local(since_ms), _local(owned.until_ms), at)
+    return charts.Timeline(marks, labels, bars, local(since_ms), local(owned.until_ms), at)
 
 
 def _gravest(kinds: Sequence[CauseKind]) -> CauseKind:
@@ -87,19 +90,15 @@ def _gravest(kinds: Sequence[CauseKind]) -> CauseKind:
     return CauseKind.LEFT if CauseKind.LEFT in kinds else kinds[0]
 
 
-def _local(at_ms: int) -> datetime:
-    return formats.moment(at_ms, state.zone())
-
-
 def _mark(
-    live: Recording, position: int, one: RecordedGeneration, kind: CauseKind, names: Mapping[str, str]
+    live: Recording, position: int, one: RecordedGeneration, kind: CauseKind, names: Mapping[str, str], zone: tzinfo
 ) -> charts.Mark:
     made = one.generation
     event = " ".join(names.get(word, word) for word in made.event.split(" "))
     found = without_owner(one, live.origin, live.generations[position - 1].generation.at_ms)
-    lines = [f"Generation {made.number}: {event}", formats.clock(made.at_ms, state.zone()), text.gap(found)]
+    lines = [f"Generation {made.number}: {event}", formats.clock(made.at_ms, zone), text.gap(found)]
     hover = "<br>".join(escape(clip(line, MAX_HOVER), quote=False) for line in lines)
-    return charts.Mark(_local(made.at_ms), kind, event, hover, position)
+    return charts.Mark(formats.moment(made.at_ms, zone), kind, event, hover, position)
 
 
 def _draw(its: charts.Timeline, choose: Callable[[int], None]) -> None:

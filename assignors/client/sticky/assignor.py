@@ -31,10 +31,7 @@ class StickyAssignor:
     C1 ta-1 tb-0 tb-2
     """
 
-    @property
-    def name(self) -> str:
-        """As Kafka spells it."""
-        return "sticky"
+    name = "sticky"
 
     def assign(self, group: Group) -> Assignment:
         """Plan the group.

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assignors import registry
+from assignors.advice.config_table import COORDINATOR
 from assignors.labs.calls.group_calls import Caller, GroupCalls
 from assignors.labs.calls.script import Call
 from assignors.labs.calls.script_machine import Refusal, Verb, clock, listed
@@ -148,11 +149,10 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
             raise call.wrong(f"{name[:40]!r} is not used here. Use one of {listed(SETTINGS)}.")
         if self._broker.coordinator is not None:
             raise call.wrong("settings of the broker come before the first request.")
-        self._broker.settings[SETTINGS[name]] = call.number(1)
-        try:
-            Settings(**self._broker.settings)
-        except ValueError as error:
-            raise call.wrong(f"{error}.") from None
+        number = call.number(1)
+        if not COORDINATOR[name].takes(value):
+            raise call.wrong(f"{name} is {value}: Kafka's ConfigException asks for {COORDINATOR[name].asked}.")
+        self._broker.settings[SETTINGS[name]] = number
         return f"{name} is {value}"
 
     def _keep_alive(self, call: Call) -> str:

@@ -1,38 +1,25 @@
-"""The settings of a client script (Kafka: ConsumerConfig, AutoOffsetResetStrategy)."""
+"""The settings of a client script (Kafka: ConsumerConfig)."""
 
-from assignors.advice.offset_reset import reset_duration_ms
+from assignors.advice.config_def import Definition, Type
+from assignors.advice.config_table import CONSUMER
 from assignors.labs.calls.script_machine import Refusal
 
 KIB, MIB = 1024, 1024 * 1024
-CONFIG: dict[str, str] = {
-    "group.id": "billing",
-    "enable.auto.commit": "true",
-    "auto.commit.interval.ms": "5000",
-    "auto.offset.reset": "latest",
-    "max.poll.records": "500",
-    "fetch.max.bytes": str(50 * MIB),
-    "max.partition.fetch.bytes": str(MIB),
-    "isolation.level": "read_uncommitted",
-    "metadata.max.age.ms": "300000",
-    "message.max.bytes": str(MIB + 12),
+_USED = (
+    *("enable.auto.commit", "auto.commit.interval.ms", "auto.offset.reset", "max.poll.records", "fetch.max.bytes"),
+    *("max.partition.fetch.bytes", "isolation.level", "metadata.max.age.ms"),
+)
+_DEFINITIONS = {
+    "group.id": CONSUMER["group.id"],
+    **{name: CONSUMER[name] for name in _USED},
+    "message.max.bytes": Definition(Type.INT, MIB + 12, least=0),
 }
+CONFIG = {name: str(definition.default) for name, definition in _DEFINITIONS.items()} | {"group.id": "billing"}
 """Settings with Kafka's defaults; the last one is the broker's. Kafka has no default for group.id."""
-
-RESETS = ("latest", "earliest", "none")
-ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
 
 
 def checked(name: str, value: str) -> str:
     """The value. Raises Refusal where Kafka refuses it."""
-    is_whole = value.isascii() and value.isdecimal() and 1 <= len(value) <= 10
-    if name == "auto.offset.reset":
-        fits = value in RESETS or reset_duration_ms(value) is not None
-    elif name == "isolation.level":
-        fits = value in ISOLATION_LEVELS
-    elif name == "enable.auto.commit":
-        fits = value in ("true", "false")
-    else:
-        fits = name == "group.id" or (is_whole and int(value) >= 1)
-    if not fits:
+    if not _DEFINITIONS[name].takes(value):
         raise Refusal("ConfigException", f"invalid value {value[:40]} for configuration {name}")
-    return value
+    return value.lower() if _DEFINITIONS[name].type is Type.BOOLEAN else value

@@ -1,7 +1,7 @@
 """The delivery lab: what is processed twice or lost, by commit strategy and failure. `run` gives the ledger."""
 
 from assignors.labs.delivery.compare import compare, under, worst
-from assignors.labs.delivery.failures import first_life, run, steps
+from assignors.labs.delivery.failures import first_life, run
 from assignors.labs.delivery.ledger import Ledger
 from assignors.labs.delivery.model import (
     Event,
@@ -34,7 +34,6 @@ __all__ = [
     "compare",
     "first_life",
     "run",
-    "steps",
     "under",
     "worst",
 ]

@@ -1,12 +1,20 @@
 """All commit strategies under one failure: at the same moment, and at the worst one."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from assignors.labs.delivery.closed_form import Outcome, moment
 from assignors.labs.delivery.failures import first_life, run
 from assignors.labs.delivery.ledger import Ledger
 from assignors.labs.delivery.model import Failure, FailureKind, Lab, Strategy
+from assignors.labs.delivery.reach import moment
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many records are processed twice, and how many never."""
+
+    duplicates: int
+    lost: int
 
 
 def compare(lab: Lab, failure: Failure) -> Mapping[Strategy, Ledger]:

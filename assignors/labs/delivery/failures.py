@@ -42,11 +42,6 @@ def first_life(lab: Lab, failed_commits: frozenset[int] = frozenset()) -> tuple[
     return _with_failed_commits(lab, life(lab, lab.start, FIRST), failed_commits)
 
 
-def steps(lab: Lab) -> int:
-    """How many steps the first consumer takes when nothing fails; a failure may come after 0 to this many."""
-    return len(first_life(lab))
-
-
 def _fits(lab: Lab, offsets: Offsets) -> bool:
     return len(offsets) == len(lab.end) and all(0 <= o <= end for o, end in zip(offsets, lab.end, strict=True))
 

@@ -55,21 +55,6 @@ class Ledger:
             latest[key] = max(latest.get(key, -1), record.offset)
         return tuple(sorted(late))
 
-    @property
-    def at_least_once(self) -> bool:
-        """Nothing lost."""
-        return not self.lost
-
-    @property
-    def at_most_once(self) -> bool:
-        """Nothing processed twice."""
-        return not self.duplicated
-
-    @property
-    def exactly_once(self) -> bool:
-        """Nothing lost, nothing twice."""
-        return self.at_least_once and self.at_most_once
-
 
 def ledger(lab: Lab, events: Iterable[Event]) -> Ledger:
     """Count what the events did to the records from the lab's start to its end."""

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from assignors.javahash import STRINGS, JavaHashMap
 from assignors.simulation.classic.members import Member
-from assignors.simulation.classic.messages import CONSUMER, AnswerJoin, JoinedMember, JoinReply, Protocols, SyncReply
+from assignors.simulation.classic.messages import CONSUMER, AnswerJoin, JoinReply, Protocols, SyncReply
 from assignors.simulation.classic.records import GroupRecord
 from assignors.simulation.consumer_protocol import subscribed_topics
 from assignors.simulation.errors import KafkaError
@@ -178,7 +178,7 @@ class ClassicGroup:
         candidates = {name for name, supporters in self.supporters.items() if supporters == len(self.members)}
         votes: JavaHashMap[str, int] = JavaHashMap(STRINGS)
         for member in self.members.values():
-            name = member.vote(candidates)
+            name = next(name for name, _ in member.protocols if name in candidates)
             votes[name] = votes.get(name, 0) + 1
         return max(votes, key=lambda name: votes[name])
 
@@ -210,10 +210,6 @@ class ClassicGroup:
     def rebalance_timeout_ms(self) -> int:
         """The longest rebalance timeout of all members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
-
-    def described_members(self) -> tuple[JoinedMember, ...]:
-        """All members as the leader sees them."""
-        return tuple(member.described(self.protocol) for member in self.members.values())
 
     def subscribes(self, topic: str) -> bool:
         """Whether a member subscribes to that topic, or might because its subscription is unknown."""

@@ -1,6 +1,5 @@
 """A member of a classic group (Kafka: ClassicGroupMember)."""
 
-from collections.abc import Container
 from dataclasses import dataclass, replace
 
 from assignors.simulation.classic.messages import AnswerJoin, AnswerSync, Join, JoinedMember, Protocols
@@ -63,10 +62,6 @@ class Member:
     def metadata(self, protocol: str | None) -> bytes:
         """Its subscription for that protocol. Raises KeyError if it does not support it."""
         return dict(self.protocols)[protocol or ""]
-
-    def vote(self, candidates: Container[str]) -> str:
-        """Its most preferred protocol among the candidates."""
-        return next(name for name, _ in self.protocols if name in candidates)
 
     def described(self, protocol: str | None) -> JoinedMember:
         """As the leader sees it."""

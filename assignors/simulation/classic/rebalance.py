@@ -109,6 +109,7 @@ class Rebalance:
     def current(self, member_id: str) -> JoinReply:
         """The reply to a join in the present generation, with the members if it is the leader."""
         group = self.group
+        members = group.members.values() if group.leader == member_id else ()
         return JoinReply(
             KafkaError.NONE,
             member_id,
@@ -116,7 +117,7 @@ class Rebalance:
             group.leader,
             group.protocol_type,
             group.protocol,
-            members=group.described_members() if group.leader == member_id else (),
+            members=tuple(member.described(group.protocol) for member in members),
         )
 
     # The sync phase

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
+from assignors.client.sticky.user_data import Owned
 from assignors.model import AssignorError, Member, Topic, TopicPartition
 from assignors.patterns import resolved
 from assignors.simulation.classic.messages import (
@@ -41,10 +42,6 @@ class Phase(StrEnum):
     STABLE = "stable"
 
 
-def _ignore(reply: object) -> None:
-    """The reply has no effect."""
-
-
 class ClassicClient(Process):
     """`generation` and `member_id` are those that the member knows; -1 and "" after they are reset."""
 
@@ -59,15 +56,10 @@ class ClassicClient(Process):
         self._reply: JoinReply | bytes | None = None
         self._joined_topics: tuple[str, ...] = ()
         self._assignment_topics: leader.Topics | None = None
-        self._memory: leader.Memory | None = None
-        self._has_revoked = False
+        self._memory: Owned | None = None
         self._heartbeat = HeartbeatThread(self, self.heartbeat_interval_ms, self._heard)
 
     # Start and poll
-
-    def start(self) -> None:
-        self.record_state()
-        self.find_coordinator()
 
     def start_stable(self, generation: int, first_heartbeat_ms: int) -> None:
         """It is a member of a Stable group from the start."""
@@ -75,7 +67,7 @@ class ClassicClient(Process):
         self.knows_coordinator, self._rejoin_needed = True, False
         self._joined_topics = self.member.topics
         owned = tuple(self.member.owned)
-        self._memory = leader.Memory(owned, generation)
+        self._memory = Owned(owned, generation)
         self._heartbeat.start(self._beat(), first_heartbeat_ms)
         self.set_owned(owned)
         self.record_state()
@@ -156,7 +148,7 @@ class ClassicClient(Process):
         if partitions:
             self.call(listener, partitions)
             gone = set(partitions)
-            self._has_revoked = True
+            self.has_revoked = True
             self.is_zombie = False
             self.set_owned([tp for tp in self.owned if tp not in gone])
 
@@ -220,16 +212,9 @@ class ClassicClient(Process):
         self._apply_assignment(assigned)
 
     def _apply_assignment(self, assigned: tuple[TopicPartition, ...]) -> None:
-        had, gets = frozenset(self.owned), frozenset(assigned)
-        revoked = [tp for tp in self.owned if tp not in gets]
-        if revoked:
-            self.call("onPartitionsRevoked", revoked)
-            self._rejoin_needed = True
-        self._memory = leader.Memory(assigned, self.generation)
-        self._has_revoked = False
-        self.is_zombie = self.env.has_removed(self)  # too late: the group has removed it
-        self.set_owned(assigned)
-        self.call("onPartitionsAssigned", [tp for tp in assigned if tp not in had])
+        self._memory = Owned(assigned, self.generation)
+        self.has_revoked = False
+        self._rejoin_needed |= self.adopt(assigned)
         self.record_state()
 
     def _refused(self, error: KafkaError, member_id: str = "") -> None:
@@ -335,7 +320,7 @@ class ClassicClient(Process):
     def _leave(self) -> None:
         dynamic = self.member.instance_id is None
         if dynamic and self.knows_coordinator and self.phase is not Phase.UNJOINED and self.member_id:
-            self.env.network.send(self, Leave((Leaver(self.member_id),)), _ignore)
+            self.env.network.send(self, Leave((Leaver(self.member_id),)), lambda reply: None)
 
     def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
         """Join with the new subscription; with an empty one, leave the group (Kafka: unsubscribe)."""
@@ -370,11 +355,5 @@ class ClassicClient(Process):
 
     @property
     def state(self) -> tuple[MemberState, int]:
-        return self._state(), self.generation
-
-    def _state(self) -> MemberState:
-        if self.phase is Phase.STABLE and not self._in_flight and not self._rejoin_needed:
-            return MemberState.CONSUMING if self.owned else MemberState.IDLE
-        if self.owned:
-            return MemberState.REJOINING
-        return MemberState.PAUSED if self._has_revoked else MemberState.JOINING
+        is_stable = self.phase is Phase.STABLE and not self._in_flight and not self._rejoin_needed
+        return self.progress(is_stable=is_stable), self.generation

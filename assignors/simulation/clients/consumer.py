@@ -47,17 +47,12 @@ class ConsumerClient(Process):
         self.phase = Phase.JOINING
         self.target: frozenset[TopicIdPartition] | None = None
         self._sent_subscription: Subscription | None = None
-        self._in_flight = self._is_overdue = self._must_send_owned = self._has_revoked = self._pauses = False
+        self._in_flight = self._is_overdue = self._must_send_owned = False
         self._tick = self._visit = 0
         self._empty_heartbeat: Heartbeat | None = None
         self.heartbeat_interval_ms = env.settings.kip848.heartbeat_interval_ms
 
     # Start and poll
-
-    def start(self) -> None:
-        """Look for the coordinator, then join."""
-        self.record_state()
-        self.find_coordinator()
 
     def start_stable(self, epoch: int, first_heartbeat_ms: int) -> None:
         """It is a member of a Stable group from the start."""
@@ -84,7 +79,7 @@ class ConsumerClient(Process):
     def _on_partitions_lost(self) -> None:
         if self.owned:
             self.call("onPartitionsLost", self.owned)
-            self._has_revoked = True
+            self.has_revoked = True
         self.is_zombie = False
         self._forget_membership()
         self.record_state()
@@ -95,15 +90,8 @@ class ConsumerClient(Process):
         self.epoch, self.phase, self.target, self._sent_subscription = JOINING, Phase.JOINING, None, None
 
     def _reconcile(self) -> None:
-        target, had = self._named(self.target or ()), frozenset(self.owned)
-        wanted = frozenset(target)
-        revoked = [tp for tp in self.owned if tp not in wanted]
         self.commit()
-        if revoked:
-            self.call("onPartitionsRevoked", revoked)
-        self.is_zombie = self.env.has_removed(self)  # too late: the group has removed it
-        self.set_owned(target)
-        self.call("onPartitionsAssigned", [tp for tp in target if tp not in had])
+        self.adopt(self._named(self.target or ()))
         self.phase, self._must_send_owned = Phase.ACKNOWLEDGING, True
         self.record_state()
         self._heartbeat_now()
@@ -140,7 +128,7 @@ class ConsumerClient(Process):
         self.env.network.send(self, self._heartbeat(), partial(self._answered, self._visit))
         if self.phase is Phase.ACKNOWLEDGING:
             self.phase = Phase.STABLE
-            self._has_revoked = False
+            self.has_revoked = False
             self.record_state()
         self._schedule_heartbeat(next_ms)
 
@@ -279,11 +267,4 @@ class ConsumerClient(Process):
 
     @property
     def state(self) -> tuple[MemberState, int]:
-        return self._state(), self.epoch if self.epoch != JOINING else -1
-
-    def _state(self) -> MemberState:
-        if self.phase is Phase.STABLE:
-            return MemberState.CONSUMING if self.owned else MemberState.IDLE
-        if self.owned:
-            return MemberState.REJOINING
-        return MemberState.PAUSED if self._has_revoked else MemberState.JOINING
+        return self.progress(is_stable=self.phase is Phase.STABLE), self.epoch if self.epoch != JOINING else -1

@@ -55,6 +55,7 @@ class Process(ABC):
         self.is_frozen = False
         self.is_stalled = False
         self.is_zombie = False
+        self.has_revoked = False
         self.knows_coordinator = self._is_searching = False
         self._deferred: list[Action] = []
         self._is_poll_scheduled = False
@@ -62,10 +63,6 @@ class Process(ABC):
         self._batch = 0
 
     # Defined by the protocol
-
-    @abstractmethod
-    def start(self) -> None:
-        """Start."""
 
     @abstractmethod
     def poll(self) -> None:
@@ -123,6 +120,11 @@ class Process(ABC):
         return bool(self.member.topics) or self.member.pattern is not None
 
     # The coordinator
+
+    def start(self) -> None:
+        """Look for the coordinator, then join."""
+        self.record_state()
+        self.find_coordinator()
 
     def find_coordinator(self, attempt: int = 0) -> None:
         """Look for the coordinator until it is found, with exponential backoff."""
@@ -217,6 +219,17 @@ class Process(ABC):
         if was_idle and self._is_busy:
             self._begin_batch()
 
+    def adopt(self, target: Sequence[TopicPartition]) -> bool:
+        """Own exactly these partitions: revoke the others, then call the listener; whether it revoked any."""
+        had, wanted = frozenset(self.owned), frozenset(target)
+        revoked = [tp for tp in self.owned if tp not in wanted]
+        if revoked:
+            self.call("onPartitionsRevoked", revoked)
+        self.is_zombie = self.env.has_removed(self)  # too late: the group has removed it
+        self.set_owned(target)
+        self.call("onPartitionsAssigned", [tp for tp in target if tp not in had])
+        return bool(revoked)
+
     def record_ownership(self) -> None:
         """Record its partitions and how it has them."""
         kind = Hold.OWNED
@@ -254,6 +267,14 @@ class Process(ABC):
             self.is_zombie = False
             self.record_ownership()
             self.record_state()
+
+    def progress(self, *, is_stable: bool) -> MemberState:
+        """Its state in the group while nothing disturbs it."""
+        if is_stable:
+            return MemberState.CONSUMING if self.owned else MemberState.IDLE
+        if self.owned:
+            return MemberState.REJOINING
+        return MemberState.PAUSED if self.has_revoked else MemberState.JOINING
 
     def record_state(self) -> None:
         """Record its state."""

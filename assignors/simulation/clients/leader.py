@@ -1,47 +1,32 @@
 """The leader of a classic group: it assigns with the topics that it knows. Also the memory of assignors."""
 
-import struct
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
 
-from assignors.client.sticky import user_data as sticky_data
+from assignors.client.sticky.user_data import Owned, encode
 from assignors.layout import read_all
-from assignors.model import Group, Member, Topic, TopicPartition
+from assignors.model import Group, Member, Topic
 from assignors.planning import plan as plan_group
+from assignors.protocol_bytes import INT32
 from assignors.simulation.classic.messages import JoinedMember
-from assignors.simulation.clients.consumer_process import Environment
+from assignors.simulation.clients.consumer_process import Process
 from assignors.simulation.consumer_protocol import decode_subscription, encode_assignment
 
 Topics = dict[str, Topic | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """What a member's assignor instance remembers: its last assignment and generation."""
+def user_data(assignor: str, memory: Owned | None) -> bytes | None:
+    """What the assignor adds to a subscription (Kafka: `subscriptionUserData`).
 
-    partitions: tuple[TopicPartition, ...]
-    generation: int
-
-
-class Leader(Protocol):
-    """The leader's subscription, and the topics in its metadata."""
-
-    env: Environment
-    member: Member
-    topics: Mapping[str, Topic]
-
-
-def user_data(assignor: str, memory: Memory | None) -> bytes | None:
-    """What the assignor adds to a subscription (Kafka: `subscriptionUserData`)."""
+    `memory`: the last assignment that this instance of the assignor remembers; None: it is new.
+    """
     if assignor == "sticky" and memory is not None:
-        return sticky_data.encode(memory.partitions, memory.generation)
+        return encode(memory.partitions, memory.generation)
     if assignor == "cooperative-sticky":
-        return struct.pack(">i", -1 if memory is None else memory.generation)
+        return INT32.pack(-1 if memory is None else memory.generation)
     return None
 
 
-def plan(joined: Sequence[JoinedMember], leader: Leader) -> tuple[tuple[tuple[str, bytes], ...], Topics]:
+def plan(joined: Sequence[JoinedMember], leader: Process) -> tuple[tuple[tuple[str, bytes], ...], Topics]:
     """The assignment by member id, and the topics for which it was made. Raises AssignorError."""
     members = _members(joined)
     topics = _known(members, leader)
@@ -51,7 +36,7 @@ def plan(joined: Sequence[JoinedMember], leader: Leader) -> tuple[tuple[tuple[st
     return tuple((member_id, encode_assignment(part)) for member_id, part in parts.items()), topics
 
 
-def snapshot(joined: Sequence[JoinedMember], leader: Leader) -> Topics:
+def snapshot(joined: Sequence[JoinedMember], leader: Process) -> Topics:
     """The topics of the present assignment (KIP-814: a static leader that returns does not assign)."""
     return _known(_members(joined), leader)
 
@@ -60,7 +45,7 @@ def _members(joined: Sequence[JoinedMember]) -> list[Member]:
     return [decode_subscription(member.metadata, member.member_id, member.instance_id) for member in joined]
 
 
-def _known(members: Sequence[Member], leader: Leader) -> Topics:
+def _known(members: Sequence[Member], leader: Process) -> Topics:
     """All topics of the group, as the leader knows them; None = not yet in its metadata.
 
     It requests metadata of topics to which it does not subscribe itself (Kafka: `updateGroupSubscription`). A new topic

@@ -26,13 +26,10 @@ class Step:
 
     def of(self, member: Member) -> Member:
         """The member after the step; unchanged if it must wait or has reached its target."""
-        if member.is_reconciled_to(self.target_epoch) or self._owns_any(member):
+        must_revoke = member.state is MemberState.UNREVOKED_PARTITIONS and self._still_owns(member.pending)
+        if member.is_reconciled_to(self.target_epoch) or must_revoke:
             return self._without_unsubscribed(member) if self.resubscribed else member
         return self._next(member)
-
-    def _owns_any(self, member: Member) -> bool:
-        """Whether it still owns partitions that it must revoke."""
-        return member.state is MemberState.UNREVOKED_PARTITIONS and self._still_owns(member.pending)
 
     def _still_owns(self, pending: Held) -> bool:
         return self.owned is None or any(partition in pending for partition in self.owned)

@@ -5,15 +5,12 @@ To add an event: a module here with its class, its name below, and its key in `a
 
 from assignors.whatif.events.absence import Freeze, Heal, Resume, Split
 from assignors.whatif.events.action import PLAIN, Action, MemberAction, SimulatedGroup, Wording
-from assignors.whatif.events.change_rack import ChangeRack
 from assignors.whatif.events.coordinator import CoordinatorDown, CoordinatorUp
-from assignors.whatif.events.gc_pause import GcPause
 from assignors.whatif.events.join import Join
-from assignors.whatif.events.leave import Crash, Leave
-from assignors.whatif.events.restart import Restart
+from assignors.whatif.events.leave import Crash, Leave, Restart
 from assignors.whatif.events.scenario import Event, Loads, Scenario
-from assignors.whatif.events.slow import Slow
-from assignors.whatif.events.subscribe import Subscribe
+from assignors.whatif.events.slow import GcPause, Slow
+from assignors.whatif.events.subscribe import ChangeRack, Subscribe
 from assignors.whatif.events.topics import AddPartitions, CreateTopic, DeleteTopic
 from assignors.whatif.events.use_assignor import UseAssignor
 

@@ -1,11 +1,10 @@
 """A member is temporarily out of the group: it stops polling, or the network to the coordinator fails."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
-from assignors.model import AssignorError
 from assignors.spelling import shown
-from assignors.whatif.events.action import PLAIN, MemberAction, SimulatedGroup, Wording
+from assignors.whatif.events.action import MemberAction, SimulatedGroup
 from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import FROZEN, SPLIT, Membership, Remarks
 
@@ -22,8 +21,7 @@ class Absence(MemberAction):
 
     def leave(self, state: GroupState, when: str) -> Step:
         """A rebalance without the member."""
-        left = state.without(state.member(self.member_id))
-        return Step(replace(left, absent={**left.absent, self.member_id: self.absence}), f"{self.sentence()}; {when}")
+        return Step(state.without(state.member(self.member_id)), f"{self.sentence()}; {when}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,8 @@ class Return(MemberAction):
     def check(self, membership: Membership) -> Remarks:
         if membership.absent.get(self.member_id) == self.absence:
             return
-        sentence = f"{shown(self.member_id)!r} {self._mistake()}"
+        cause = "Freeze it" if self.absence == FROZEN else "Split it off"
+        sentence = f"{shown(self.member_id)!r} is not {self.absence}. {cause} first, or leave this event out."
         yield from list(membership.check_active(self.member_id)) or [((), sentence)]
 
     def change(self, membership: Membership) -> None:
@@ -43,15 +42,7 @@ class Return(MemberAction):
             del membership.absent[self.member_id]
 
     def apply(self, state: GroupState) -> Step:
-        name = self.member_id
-        if state.absent.get(name) != self.absence:
-            state.member(name)
-            raise AssignorError(f"member {name!r} {self._mistake()}")
-        return Step(state.with_member(state.away[name]), f"{self.sentence()} and rejoins")
-
-    def _mistake(self) -> str:
-        cause = "Freeze it" if self.absence == FROZEN else "Split it off"
-        return f"is not {self.absence}. {cause} first, or leave this event out."
+        return Step(state.with_member(state.away[self.member_id]), f"{self.sentence()} and rejoins")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +50,7 @@ class Freeze(Absence):
     """A member stops polling: after max.poll.interval.ms it is out of the group."""
 
     absence = FROZEN
-
-    def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.member(self.member_id)} stops polling"
+    happens = "stops polling"
 
     def apply(self, state: GroupState) -> Step:
         is_static = state.is_static(state.member(self.member_id))
@@ -77,9 +66,7 @@ class Resume(Return):
     """A frozen member polls again."""
 
     absence = FROZEN
-
-    def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.member(self.member_id)} polls again"
+    happens = "polls again"
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.resume(self.member_id)
@@ -90,9 +77,7 @@ class Split(Absence):
     """Messages between a member and the coordinator are lost; the process continues."""
 
     absence = SPLIT
-
-    def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.member(self.member_id)} is split off from the coordinator"
+    happens = "is split off from the coordinator"
 
     def apply(self, state: GroupState) -> Step:
         return self.leave(state, f"it is out once its {state.session_text} session ends")
@@ -106,9 +91,7 @@ class Heal(Return):
     """A member that was split off reaches the coordinator again."""
 
     absence = SPLIT
-
-    def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.member(self.member_id)} reaches the coordinator again"
+    happens = "reaches the coordinator again"
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.heal(self.member_id)

@@ -94,7 +94,7 @@ class Action(ABC):
 
     @abstractmethod
     def apply(self, state: GroupState) -> Step:
-        """The effect on the group, between two rebalances. Raises AssignorError when it cannot happen."""
+        """The effect on the group, between two rebalances, of an event that `check` has let pass."""
 
     @abstractmethod
     def simulate(self, group: SimulatedGroup) -> None:
@@ -107,6 +107,8 @@ class MemberAction(Action):
 
     id_path: ClassVar[KeyPath] = ()
     """Where the scenario file has the member's id."""
+    happens: ClassVar[str]
+    """What the member does: `crashes`."""
 
     member_id: str
 
@@ -114,6 +116,9 @@ class MemberAction(Action):
     def subject(self) -> str:
         """The member's id."""
         return self.member_id
+
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        return f"{wording.member(self.member_id)} {self.happens}"
 
     def check(self, membership: Membership) -> Remarks:
         """The member must be active."""

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from assignors.model import AssignorError, Member
+from assignors.model import Member
 from assignors.spelling import shown
 from assignors.whatif.events.action import PLAIN, Action, SimulatedGroup, Wording
 from assignors.whatif.events.subscribe import unknown_subscriptions
 from assignors.whatif.group_state import GroupState, Step
-from assignors.whatif.membership import RETURNS, Membership, Remarks
+from assignors.whatif.membership import Membership, Remarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,8 @@ class Join(Action):
         membership.departures.pop(self.subject, None)
 
     def apply(self, state: GroupState) -> Step:
-        name = self.subject
-        if name in state.member_ids():
-            raise AssignorError(f"member {name!r} is in the group already. Give the new one another id.")
-        if reason := state.absent.get(name):
-            raise AssignorError(f"member {name!r} is {reason}. {RETURNS[reason]}, or give the new one another id.")
         if self.capacity_per_s is not None:
-            state = replace(state, capacity_per_s={**state.capacity_per_s, name: self.capacity_per_s})
+            state = replace(state, capacity_per_s={**state.capacity_per_s, self.subject: self.capacity_per_s})
         return Step(state.with_member(self.member), self.sentence())
 
     def simulate(self, group: SimulatedGroup) -> None:

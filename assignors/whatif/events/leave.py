@@ -1,8 +1,8 @@
-"""A member leaves the group: it closes, or it crashes."""
+"""A member leaves the group: it closes, crashes or restarts."""
 
 from dataclasses import dataclass
 
-from assignors.whatif.events.action import PLAIN, MemberAction, SimulatedGroup, Wording
+from assignors.whatif.events.action import MemberAction, SimulatedGroup
 from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import Membership
 
@@ -11,8 +11,7 @@ from assignors.whatif.membership import Membership
 class Leave(MemberAction):
     """A consumer closes. A dynamic member leaves the group at once, a static one when its session ends."""
 
-    def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.member(self.member_id)} leaves"
+    happens = "leaves"
 
     def change(self, membership: Membership) -> None:
         membership.remove(self.member_id, "left")
@@ -32,8 +31,7 @@ class Leave(MemberAction):
 class Crash(MemberAction):
     """A process dies without closing its consumer: its partitions wait until its session ends."""
 
-    def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.member(self.member_id)} crashes"
+    happens = "crashes"
 
     def change(self, membership: Membership) -> None:
         membership.remove(self.member_id, "crashed")
@@ -44,3 +42,24 @@ class Crash(MemberAction):
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.crash(self.member_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Restart(MemberAction):
+    """A consumer closes and comes back. A static member (KIP-345) keeps its partitions without a rebalance."""
+
+    happens = "restarts"
+
+    def apply(self, state: GroupState) -> Step:
+        member = state.member(self.member_id)
+        if state.is_static(member):
+            text = f"{self.sentence()}; static, so it keeps its partitions without a rebalance"
+            return Step(state, text, rebalances=False, restarted=self.member_id)
+
+        def rejoin(later: GroupState) -> Step:
+            return Step(later.with_member(member), f"{self.member_id} rejoins after its restart")
+
+        return Step(state.without(member), f"{self.sentence()}: it leaves", followed_by=rejoin)
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        group.restart(self.member_id)

@@ -58,6 +58,15 @@ class Scenario:
             event.action.change(membership)
             yield membership
 
+    def check_events(self) -> None:
+        """Raises AssignorError at the first event that cannot happen, as far as the scenario itself shows it."""
+        memberships = self.memberships()
+        for number, event in enumerate(self.events, 1):
+            membership = next(memberships)
+            membership.now_ms = event.at_ms
+            for _, sentence in event.action.check(membership):
+                raise event.failed(number, AssignorError(sentence))
+
     def partitions_ever(self) -> dict[str, int]:
         """The most partitions that each topic has at any time."""
         *_, last = self.memberships()

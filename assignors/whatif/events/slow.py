@@ -1,9 +1,10 @@
-"""A member processes its records more slowly."""
+"""A member's process pauses, or processes its records more slowly."""
 
 from dataclasses import dataclass
 
 from assignors.whatif.events.action import PLAIN, MemberAction, SimulatedGroup, Wording
 from assignors.whatif.group_state import GroupState, Step
+from assignors.whatif.membership import Membership
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +24,32 @@ class Slow(MemberAction):
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.set_processing_ms(self.member_id, self.processing_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class GcPause(MemberAction):
+    """A member's whole process is paused for `lasts_ms`, heartbeats included, and then continues."""
+
+    id_path = ("id",)
+    lasts_ms: int
+
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        return f"{wording.member(self.member_id)} is paused for {wording.duration(self.lasts_ms)}"
+
+    def change(self, membership: Membership) -> None:
+        if membership.is_active(self.member_id):
+            membership.paused_until_ms[self.member_id] = membership.now_ms + self.lasts_ms
+
+    def apply(self, state: GroupState) -> Step:
+        member = state.member(self.member_id)
+        if self.lasts_ms < state.session_timeout_ms:
+            return Step(state, rebalances=False)
+        text = f"{self.sentence()}; it is out once its {state.session_text} session ends"
+
+        def rejoin(later: GroupState) -> Step:
+            return Step(later.with_member(member), f"{self.member_id} continues and rejoins")
+
+        return Step(state.without(member), text, followed_by=rejoin)
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        group.pause(self.member_id, self.lasts_ms)

@@ -1,4 +1,4 @@
-"""A member's subscription changes."""
+"""A member's subscription or rack changes."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +40,27 @@ class Subscribe(MemberAction):
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.subscribe(self.member_id, self.topics, self.pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRack(MemberAction):
+    """A member moves to another rack (None: an unknown one)."""
+
+    id_path = ("id",)
+    rack: str | None
+
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        rack = f"rack {wording.name(self.rack)}" if self.rack else "an unknown rack"
+        return f"{wording.member(self.member_id)} moves to {rack}"
+
+    def apply(self, state: GroupState) -> Step:
+        member = state.member(self.member_id)
+        if member.rack == self.rack:
+            return Step(state, rebalances=False)
+        return Step(state.updated(replace(member, rack=self.rack)), self.sentence())
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        group.change_rack(self.member_id, self.rack)
 
 
 def unknown_subscriptions(topics: Sequence[str], pattern: str | None, known: Collection[str]) -> Remarks:

@@ -4,9 +4,8 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from assignors.model import AssignorError, Topic
+from assignors.model import Topic
 from assignors.patterns import resolved
-from assignors.spelling import suggestion
 from assignors.whatif.events.action import PLAIN, Action, SimulatedGroup, Wording
 from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import Membership, Remarks
@@ -19,7 +18,7 @@ class TopicAction(Action):
 
     @abstractmethod
     def topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
-        """The topics afterwards. Raises AssignorError when it cannot happen."""
+        """The topics afterwards."""
 
     def apply(self, state: GroupState) -> Step:
         """Patterns are matched again; a rebalance if any member subscribes to the topic."""
@@ -62,11 +61,7 @@ class AddPartitions(TopicAction):
 
     def topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
         """The racks of the new partitions are unknown."""
-        topic = _existing(self.topic, topics)
-        if self.partitions <= topic.partitions:
-            raise AssignorError(
-                f"topic {topic.name!r} has {topic.partitions} partitions already. Name a larger number."
-            )
+        topic = topics[self.topic]
         added = self.partitions - topic.partitions
         racks = None if topic.racks is None else [*topic.racks, *[()] * added]
         return {**topics, self.topic: replace(topic, partitions=self.partitions, racks=racks)}
@@ -94,8 +89,6 @@ class CreateTopic(TopicAction):
         membership.set_topic(self.topic)
 
     def topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
-        if self.subject in topics:
-            raise AssignorError(f"topic {self.subject!r} exists already. Give the new one another name.")
         return {**topics, self.subject: self.topic}
 
 
@@ -119,7 +112,6 @@ class DeleteTopic(TopicAction):
         membership.topics.pop(self.topic, None)
 
     def topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
-        _existing(self.topic, topics)
         return {name: topic for name, topic in topics.items() if name != self.topic}
 
 
@@ -128,12 +120,6 @@ def check_racks(topic: Topic) -> Remarks:
     if topic.racks is not None and len(topic.racks) != topic.partitions:
         sentence = f"There are racks for {len(topic.racks):,} partitions, but {topic.name} has {topic.partitions:,}."
         yield ("racks",), f"{sentence} Give one list for each."
-
-
-def _existing(name: str, topics: Mapping[str, Topic]) -> Topic:
-    if name not in topics:
-        raise AssignorError(f"there is no topic {name!r}.{suggestion(name, topics)}")
-    return topics[name]
 
 
 def _count(partitions: int) -> str:

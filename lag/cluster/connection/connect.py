@@ -5,7 +5,6 @@ import ssl
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
-from types import TracebackType
 from typing import Any
 
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError, MetadataEmptyBrokerList
@@ -53,7 +52,7 @@ class Connection:
     def __enter__(self) -> "Connection":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from types import TracebackType
 from typing import Any, Self
 
 from kafka import KafkaAdminClient, TopicPartition
@@ -40,7 +39,7 @@ class Admin:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._client.close()
 
     def brokers(self) -> tuple[str, ...]:

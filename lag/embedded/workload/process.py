@@ -11,7 +11,6 @@ import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 
 from lag.embedded.signals import uninterrupted
@@ -43,7 +42,7 @@ class Workload:
         self.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property

@@ -5,8 +5,6 @@ written when the leader's assignment arrives, when the last member leaves, and w
 a rebalance (KIP-345), which keeps the generation.
 """
 
-from collections.abc import Sequence
-
 from assignors.model import Group, Member, TopicPartition
 from lag.generations.recorded import causes
 from lag.generations.recorded.model import Reconciliation, RecordedState, Timeouts
@@ -27,7 +25,7 @@ def states(group_id: str, at_ms: int, value: GroupMetadata, last: RecordedState 
         return [last, *states(group_id, at_ms, value, last)]
     if last is None:
         return [causes.first_state(value.generation, at_ms, group, modern=False)]
-    if not last.modern and value.generation == last.number and _is_same(last.group, group):
+    if not last.modern and value.generation == last.number and _by_id(last.group) == _by_id(group):
         return []
     progress = Reconciliation(value.current_state_timestamp, at_ms)
     return [causes.next_state(last, value.generation, at_ms, group, progress, False, causes.REJOINED)]
@@ -41,7 +39,7 @@ def timeouts(value: GroupMetadata) -> dict[str, Timeouts]:
 def _group(group_id: str, value: GroupMetadata, last: RecordedState | None) -> Group:
     owned = [_partitions(member) for member in value.members]
     members = [_member(member) for member in value.members]
-    return causes.build_group(group_id, value.protocol, members, owned, last.group if last is not None else None)
+    return causes.build_group(group_id, value.protocol, members, owned, last and last.group)
 
 
 def _member(member: ClassicMember) -> Member:
@@ -61,9 +59,5 @@ def _partitions(member: ClassicMember) -> list[TopicPartition]:
     return [TopicPartition(each.topic, number) for each in given for number in each.partitions]
 
 
-def _is_same(old: Group, new: Group) -> bool:
-    return _by_id(old.members) == _by_id(new.members)
-
-
-def _by_id(members: Sequence[Member]) -> dict[str, tuple[object, ...]]:
-    return {member.member_id: (member.topics, member.owned) for member in members}
+def _by_id(group: Group) -> dict[str, tuple[object, ...]]:
+    return {member.member_id: (member.topics, member.owned) for member in group.members}

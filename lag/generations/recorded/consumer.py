@@ -7,9 +7,8 @@ member gets no new target assignment.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from enum import Enum, auto
 from typing import Any
 from uuid import UUID
 
@@ -26,26 +25,8 @@ from lag.generations.recorded.model import (
     Timeouts,
 )
 from lag.model import GroupType
+from lag.records.record_types import RECORD_TYPES, Role
 
-
-class Role(Enum):
-    """What a record type stores."""
-
-    EPOCH = auto()
-    MEMBER = auto()
-    PLANNED = auto()
-    TARGET = auto()
-    CURRENT = auto()
-    REGEX = auto()
-
-
-ROLES: Mapping[int, Role] = {
-    3: Role.EPOCH, 5: Role.MEMBER, 6: Role.PLANNED, 7: Role.TARGET, 8: Role.CURRENT, 16: Role.REGEX,
-    11: Role.EPOCH, 10: Role.MEMBER, 12: Role.PLANNED, 13: Role.TARGET, 14: Role.CURRENT,
-}  # fmt: skip
-"""Record type -> role; the types of share groups (10 to 14) correspond to those of KIP-848."""
-
-SHARE_RECORDS = range(10, 15)
 NEW_GROUP_EPOCH = 2
 """A new group has epoch 1, and its first member bumps it, unless it subscribes by a regular expression only."""
 
@@ -92,7 +73,7 @@ class ModernGroup:
 
     def take(self, timed: TimedEvent, last: RecordedState | None) -> list[RecordedState]:
         """Add a record; returns the states that follow `last`, oldest first. Raises AssignorError."""
-        event, role = timed.event, ROLES[timed.event.record_type]
+        event, role = timed.event, RECORD_TYPES[timed.event.record_type].role
         name, value = event.member_id or event.regular_expression or "", event.value
         if value is None:
             self._forget(role, name)
@@ -117,7 +98,7 @@ class ModernGroup:
         match role:
             case Role.EPOCH:
                 return self._bump(at_ms, value.epoch, value.metadata_hash, last)
-            case Role.PLANNED:
+            case Role.TARGET_EPOCH:
                 return self._plan(at_ms, value.assignment_epoch, last)
             case Role.CURRENT:
                 return self._move(at_ms, name, value, last)
@@ -190,8 +171,7 @@ class ModernGroup:
     def _group(self, last: RecordedState | None) -> Group:
         members = [self._member(metadata) for metadata in self.members.values()]
         owned = [self._partitions(name) for name in self.members]
-        before = last.group if last is not None else None
-        return causes.build_group(self.group_id, self._assignor(), members, owned, before)
+        return causes.build_group(self.group_id, self._assignor(), members, owned, last and last.group)
 
     def _member(self, metadata: MemberMetadata) -> Member:
         matched = self.regexes.get(metadata.regex or "", ())
@@ -231,10 +211,7 @@ def _timeouts(value: Any) -> Timeouts:
     return Timeouts(old.session_timeout_ms or None if old else None, getattr(value, "rebalance_timeout_ms", None))
 
 
-def _counts(value: Any) -> tuple[int, int]:
+def _counts(value: Any) -> Iterator[int]:
     """The number of partitions of a member, and of those that it must revoke (0 in a share group)."""
-    return _size(value.assigned_partitions), _size(getattr(value, "partitions_pending_revocation", ()))
-
-
-def _size(given: Any) -> int:
-    return sum(len(each.partitions) for each in given)
+    for given in (value.assigned_partitions, getattr(value, "partitions_pending_revocation", ())):
+        yield sum(len(each.partitions) for each in given)

@@ -32,10 +32,20 @@ def stored_generations(
     """
     rows = _rows(history, cluster, group_id, until) if history.exists("group_events") else []
     recorder = GenerationRecorder(names.get, MAX_GENERATIONS)
-    for _, same in groupby(_events(rows), key=lambda timed: timed.at_ms):  # one coordinator write
-        recorder.take(same, whole=rows[0]["key"] is not None)
+    take_rows(recorder, [row for row in rows if row["key"] is not None], whole=all(row["key"] for row in rows[:1]))
     since_ms = since.timestamp() * 1000
     return [one for one in recorder.recorded(group_id) if one.generation.at_ms >= since_ms]
+
+
+def take_rows(recorder: GenerationRecorder, rows: Sequence[Mapping[str, Any]], *, whole: bool) -> None:
+    """Add the records of one group, with `at_ms`, `key` and `value`, in the order of their offsets.
+
+    `whole` is that of `GenerationRecorder.take`.
+    """
+    decoded = decode(BytesColumn.of(row["key"] for row in rows), BytesColumn.of(row["value"] for row in rows))
+    events = [TimedEvent(rows[event.row]["at_ms"], event) for event in decoded.events]
+    for _, same in groupby(events, key=lambda timed: timed.at_ms):  # one coordinator write
+        recorder.take(same, whole=whole)
 
 
 def join(older: Sequence[RecordedGeneration], newer: Sequence[RecordedGeneration]) -> list[RecordedGeneration]:
@@ -58,9 +68,3 @@ def _rows(history: History, cluster: str, group_id: str, until: datetime) -> lis
     at_us = rows["ts"].cast(pa.int64()).to_pylist()
     made = [row | {"at_ms": us // 1000} for row, us in zip(rows.drop_columns(["ts"]).to_pylist(), at_us, strict=True)]
     return [next(same) for _, same in groupby(made, key=lambda row: row["src_offset"])]
-
-
-def _events(rows: list[dict[str, Any]]) -> list[TimedEvent]:
-    kept = [row for row in rows if row["key"] is not None]
-    decoded = decode(BytesColumn.of(row["key"] for row in kept), BytesColumn.of(row["value"] for row in kept))
-    return [TimedEvent(kept[event.row]["at_ms"], event) for event in decoded.events]

@@ -33,7 +33,8 @@ def state(group: GroupSnapshot) -> RecordedState:
     """The group's state at the poll. Raises AssignorError for an invalid partition."""
     members = [_member(member, subscribed_topics(group, member)) for member in group.members]
     owned = [_partitions(member) for member in group.members]
-    made = causes.build_group(group.group_id, assignor_of(group) or _stand_in(group), members, owned, None)
+    assignor = assignor_of(group) or DEFAULT_ASSIGNORS.get(group.type, group.assignor)
+    made = causes.build_group(group.group_id, assignor, members, owned, None)
     number = generation_of(group) or 0
     return causes.first_state(number, group.at_ms, made, modern=is_modern(group), event=causes.SEEN_IN_POLL)
 
@@ -43,15 +44,14 @@ def modern(group: GroupSnapshot, name_of: TopicNameOf) -> ModernGroup:
     epoch, ids = group.epoch or 0, [member.member_id for member in group.members]
     made = ModernGroup(group.group_id, group.type is GroupType.SHARE, name_of, True, epoch)
     made.planned_hash = None
-    made.members = {member.member_id: _asked(group, member) for member in group.members}
+    made.members = {
+        member.member_id: MemberMetadata(_member(member, member.topics), member.topic_regex, group.assignor)
+        for member in group.members
+    }
     made.targets = {member.member_id: _given(_partitions(member)) for member in group.members}
     made.regexes = {m.topic_regex: subscribed_topics(group, m) for m in group.members if m.topic_regex is not None}
     made.stable_at, made.planned = dict.fromkeys(ids, epoch), frozenset(ids)
     return made
-
-
-def _stand_in(group: GroupSnapshot) -> str | None:
-    return DEFAULT_ASSIGNORS.get(group.type, group.assignor)
 
 
 def _partitions(member: Seen) -> tuple[TopicPartition, ...]:
@@ -60,10 +60,6 @@ def _partitions(member: Seen) -> tuple[TopicPartition, ...]:
 
 def _member(member: Seen, topics: tuple[str, ...]) -> Member:
     return Member(member.member_id, member.instance_id, member.client_id, member.host, member.rack, topics)
-
-
-def _asked(group: GroupSnapshot, member: Seen) -> MemberMetadata:
-    return MemberMetadata(_member(member, member.topics), member.topic_regex, group.assignor)
 
 
 def _given(partitions: tuple[TopicPartition, ...]) -> TargetPartitions:

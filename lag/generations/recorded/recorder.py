@@ -8,13 +8,13 @@ from uuid import UUID
 from assignors.model import AssignorError
 from assignors.whatif.generations import Generation
 from lag.generations.recorded import causes, classic, initial_state
-from lag.generations.recorded.consumer import ROLES, SHARE_RECORDS, ModernGroup, Role, TopicNameOf
+from lag.generations.recorded.consumer import ModernGroup, TopicNameOf
 from lag.generations.recorded.model import RecordedGeneration, RecordedState, TimedEvent, Timeouts
 from lag.generations.state_buffer import MAX_CELLS, MAX_GENERATIONS, StateBuffer, generations
-from lag.model import GroupSnapshot
+from lag.model import GroupSnapshot, GroupType
 from lag.records.group_values import ConsumerGroupPartitionMetadata, GroupMetadata
+from lag.records.record_types import RECORD_TYPES, RecordType, Role
 
-CLASSIC_GROUP = 2
 OLDEST_KEPT = "oldest one kept"
 """The event of a group's first generation if older ones were dropped."""
 
@@ -83,7 +83,7 @@ class GenerationRecorder:
 
     def all_states(self) -> dict[str, list[RecordedState]]:
         """The states of every group that has any."""
-        return {group_id: self._buffer.of(group_id) for group_id in self._buffer.groups()}
+        return self._buffer.all()
 
     def knows(self, group_id: str) -> bool:
         """Whether the group's present state is known."""
@@ -147,15 +147,17 @@ class GenerationRecorder:
         return list(dict.fromkeys((*self._last, *self._modern, *self._polled, *self._buffer.groups())))
 
     def _take(self, timed: TimedEvent, whole: bool) -> None:
-        event = timed.event
+        event, kind = timed.event, RECORD_TYPES.get(timed.event.record_type)
         if (seen := self._polled.pop(event.group_id, None)) is not None:
             self._start_from_poll(seen)
+        if kind is None or kind.group_type is GroupType.STREAMS:
+            return
         if isinstance(event.value, ConsumerGroupPartitionMetadata):
             self._names |= {topic.topic_id: topic.topic for topic in event.value.topics if topic.topic_id is not None}
-        elif event.record_type == CLASSIC_GROUP:
+        elif kind.role is Role.GROUP:
             self._take_classic(timed)
-        elif event.record_type in ROLES:
-            self._take_modern(timed, whole)
+        elif kind.role is not Role.OTHER:
+            self._take_modern(timed, kind, whole)
 
     def _take_classic(self, timed: TimedEvent) -> None:
         group_id, value = timed.event.group_id, timed.event.value
@@ -170,9 +172,9 @@ class GenerationRecorder:
         states = classic.states(group_id, timed.at_ms, value, self._before(group_id))
         self._keep(group_id, [replace(state, departed=departed) for state in states])
 
-    def _take_modern(self, timed: TimedEvent, whole: bool) -> None:
+    def _take_modern(self, timed: TimedEvent, kind: RecordType, whole: bool) -> None:
         event, group_id = timed.event, timed.event.group_id
-        if event.tombstone and ROLES[event.record_type] is Role.EPOCH:
+        if event.tombstone and kind.role is Role.EPOCH:
             self._modern.pop(group_id, None)
             self._deleted[group_id] = (timed.at_ms, True)
             return
@@ -181,7 +183,7 @@ class GenerationRecorder:
             if event.tombstone:
                 return
             whole = self._return(group_id, modern=True) or whole
-            share = event.record_type in SHARE_RECORDS
+            share = kind.group_type is GroupType.SHARE
             group = self._modern[group_id] = ModernGroup(group_id, share, self._name, whole)
         self._keep(group_id, group.take(timed, self._before(group_id)))
 
@@ -190,10 +192,7 @@ class GenerationRecorder:
 
     def _before(self, group_id: str) -> RecordedState | None:
         """The group's last state; of a deleted group the last one in the buffer."""
-        if group_id in self._last:
-            return self._last[group_id]
-        kept = self._buffer.of(group_id)
-        return kept[-1] if kept else None
+        return self._last.get(group_id) or next(reversed(self._buffer.of(group_id)), None)
 
     def _keep(self, group_id: str, states: Iterable[RecordedState]) -> None:
         for state in states:

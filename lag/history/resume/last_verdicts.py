@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lag.errors import HistoryError
-from lag.history.span import DAY
+from lag.history.span import DAY, micros
 from lag.history.status_codes import rank_sql
-from lag.history.store import History, literal
+from lag.history.store import History, literal, timestamp
 from lag.offsets import UNKNOWN
 from lag.verdict.group_onsets import GroupOnsets, stored
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
@@ -33,14 +33,14 @@ def last_verdicts(history: History, cluster: str, at_ms: int) -> GroupOnsets:
     """The last verdict of each group before `at_ms` (ms since 1970). Raises HistoryError."""
     at = datetime.fromtimestamp(at_ms / 1000, UTC)
     days = f"dt BETWEEN DATE '{(at - SEARCHED_DAYS * DAY).date()}' AND DATE '{at.date()}'"
-    of_cluster = f"{days} AND cluster = {literal(cluster)} AND poll_ts < {_timestamp(at)}"
+    of_cluster = f"{days} AND cluster = {literal(cluster)} AND poll_ts < {timestamp(at)}"
     newest = history.query(f"SELECT max(poll_ts) AS at FROM group_snapshots WHERE {of_cluster}", "group_snapshots")
     last = newest["at"][0].as_py() if len(newest) else None
     if last is None:
         return GroupOnsets.none()
     sql = f"""SELECT group_id, {rank_sql("status")} AS rank, onset, onset_is_exact FROM (
         SELECT *, row_number() OVER (PARTITION BY group_id ORDER BY poll_ts DESC) AS newest FROM group_snapshots
-        WHERE {of_cluster} AND poll_ts >= {_timestamp(last - SEARCHED)}
+        WHERE {of_cluster} AND poll_ts >= {timestamp(last - SEARCHED)}
         AND {rank_sql("status")} IS NOT NULL AND status <> {_NO_VERDICT}) AS ranked WHERE newest = 1"""
     return _verdicts(history.query(sql, "group_snapshots").to_pylist(), is_unbroken=at - last <= LONGEST_GAP)
 
@@ -56,18 +56,10 @@ def last_verdicts_or_none(history: History, cluster: str, at_ms: int) -> GroupOn
 
 def _verdicts(rows: Sequence[dict[str, Any]], is_unbroken: bool) -> GroupOnsets:
     onsets = OnsetColumns(
-        np.array([UNKNOWN if row["onset"] is None else _ms(row["onset"]) for row in rows], np.int64),
+        np.array([UNKNOWN if row["onset"] is None else micros(row["onset"]) // 1000 for row in rows], np.int64),
         np.array([bool(row["onset_is_exact"]) for row in rows], np.bool_),
         np.full(len(rows), SOURCE_CODE[OnsetSource.HISTORY], np.uint8),
     )
     status = np.array([row["rank"] for row in rows], np.int8)
     groups = [row["group_id"] for row in rows]
     return stored(groups, status, onsets, np.full(len(rows), is_unbroken, np.bool_))
-
-
-def _ms(at: datetime) -> int:
-    return (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
-
-
-def _timestamp(at: datetime) -> str:
-    return f"TIMESTAMP {literal(at)}"

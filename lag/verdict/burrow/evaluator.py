@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag.offsets import UNKNOWN, Flags, Ints
-from lag.verdict.row_index import group_of_row, reduce_groups
+from lag.verdict.row_index import first_of_groups, group_of_row, reduce_groups
 
 BurrowCodes = NDArray[np.uint8]
 """Values of `BurrowStatus`."""
@@ -188,7 +188,4 @@ def _never_falls(lag: Ints) -> Flags:
 def _first_highest(lag: Ints, bounds: Ints) -> Ints:
     """int64[n_groups]: the first row of each group with its highest lag; -1 for a group without rows."""
     group = group_of_row(bounds)
-    hits = np.flatnonzero(lag == reduce_groups(np.maximum, lag, bounds, 0)[group])
-    highest = np.full(len(bounds) - 1, -1, np.int64)
-    highest[group[hits[::-1]]] = hits[::-1]
-    return highest
+    return first_of_groups(lag == reduce_groups(np.maximum, lag, bounds, 0)[group], group, len(bounds) - 1)

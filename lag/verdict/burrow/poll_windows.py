@@ -64,25 +64,15 @@ def commit_windows(polls: RowWindow, intervals: int) -> CommitWindows:
     is_commit[1:] &= committed[1:] != filled[:-1]
     slot = intervals - is_commit[::-1].cumsum(axis=0)[::-1]
     poll, row = np.nonzero(is_commit & (slot >= 0))
-    slots = slot[poll, row], row
-    return CommitWindows(
-        offset=_placed(committed[poll, row], slots, (intervals, len(slot[0]))),
-        timestamp_ms=_placed(polls.times_ms[poll], slots, (intervals, len(slot[0]))),
-        lag=_placed(np.maximum(polls.log_end - committed, 0)[poll, row], slots, (intervals, len(slot[0]))),
-        log_end=polls.log_end[-intervals:],
-        current_lag=_current_lag(filled[-1], forward_fill(polls.log_end)[-1]),
+    offset, timestamp_ms, lag = windows = np.full((3, intervals, len(slot[0])), UNKNOWN, np.int64)
+    windows[:, slot[poll, row], row] = (
+        committed[poll, row],
+        polls.times_ms[poll],
+        np.maximum(polls.log_end - committed, 0)[poll, row],
     )
-
-
-def _placed(values: Ints, slots: tuple[Ints, Ints], shape: tuple[int, int]) -> Ints:
-    placed = np.full(shape, UNKNOWN, np.int64)
-    placed[slots] = values
-    return placed
-
-
-def _current_lag(committed: Ints, log_end: Ints) -> Ints:
-    known = (committed != UNKNOWN) & (log_end != UNKNOWN)
-    return np.where(known, np.maximum(log_end - committed, 0), 0)
+    last, log_end = filled[-1], forward_fill(polls.log_end)[-1]
+    current_lag = np.where((last != UNKNOWN) & (log_end != UNKNOWN), np.maximum(log_end - last, 0), 0)
+    return CommitWindows(offset, timestamp_ms, lag, polls.log_end[-intervals:], current_lag)
 
 
 def _found(partitions: BurrowPartitions, bounds: Ints) -> BurrowGroups:

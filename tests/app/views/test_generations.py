@@ -1,8 +1,9 @@
 """The Generations page: those of a live group, recorded or inferred, those of a scenario, and neither."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import assignors
 from app.server.source import Source
+from app.ui import formats, state
 from app.ui.groups import predictions
 from assignors.model import Member, Topic
 from assignors.scenario import examples, load_scenario
@@ -21,6 +23,7 @@ from lag.generations.prediction import Prediction
 from lag.generations.recent import Rebalance, RecentRebalances
 from lag.generations.recorded import Origin, RecordedGeneration, Recording
 from lag.generations.recorded.history import stored_generations
+from lag.history.resume.stream_progress import mark_read
 from lag.history.store import History
 from tests.app import feeds
 from tests.app.conftest import Open
@@ -53,7 +56,9 @@ JOINED = recorded(test_classic.FIRST, test_classic.SECOND)
 
 def rebalance(group_id: str, number: int, at_ms: int, kind: CauseKind = CauseKind.JOINED) -> Rebalance:
     gap = WithoutOwner(2, 1500, 3000, at_least=True)
-    return Rebalance(group_id, number, at_ms, f"c-{number} {kind}", (kind,), Origin.RECORDED, 1, 6, gap, 2, 3)
+    return Rebalance(
+        group_id, number, at_ms, f"c-{number} {kind}", (kind,), Origin.RECORDED, 1, 6, gap, 2, 3, at_ms - 1
+    )
 
 
 @pytest.fixture
@@ -98,6 +103,53 @@ def test_without_a_group_and_without_rebalances_the_page_says_how_they_come_abou
     page = open_page("generations")
     assert not page.exception
     assert title(page) == "No rebalance in the last hour"
+
+
+@pytest.fixture
+def restarted(feed: feeds.HandFeed, demo_source: Source, tmp_path: Path) -> Source:
+    """A process of a minute ago that has seen nothing yet, and a history of billing's last night."""
+    now_ms = feed.report.snapshot.at_ms
+    history, night = History(tmp_path / "history"), now_ms - 9 * 3_600_000
+    keep(history, 7, 8, 9, at=round(night / 1000 - NOON.timestamp()))
+    mark_read(history, "c1", datetime.fromtimestamp(now_ms / 1000, UTC))
+    feed.report.snapshot = replace(feed.report.snapshot, cluster_id="c1")
+    feed.recent = RecentRebalances(known_since_ms=now_ms - 60_000)
+    return replace(demo_source, settings=demo_source.settings.model_copy(update={"history": history.root}))
+
+
+def test_after_a_restart_last_nights_rebalances_come_out_of_the_history(open_page: Open, restarted: Source) -> None:
+    page = open_page("generations", its=restarted)
+    assert not page.exception
+    assert title(page) == "2 rebalances of `billing` in the last 24 h, as far as is known"
+    assert [row[:2] for row in rebalances(page)] == [("billing", 9), ("billing", 8)]
+    assert "complete since " in said(page)
+    page = open_page("generations", its=restarted, range="1h")
+    assert title(page) == "No rebalance in the last hour"
+    assert "complete since " not in said(page)
+
+
+def test_a_rebalance_of_last_night_opens_by_its_link(open_page: Open, restarted: Source) -> None:
+    key = open_page("generations", its=restarted).session_state["_rebalance_rows"][-1][1]
+    page = open_page("generations", its=restarted, group="billing", generation=str(key.number), at=str(key.at_ms))
+    assert title(page).startswith("Generation 8: ")
+
+
+def test_without_a_history_only_what_happened_since_the_start_is_known(open_page: Open, busy: feeds.HandFeed) -> None:
+    now_ms = busy.report.snapshot.at_ms
+    busy.recent = replace(busy.recent, known_since_ms=now_ms - 1_800_000)
+    assert title(open_page("generations", range="15m")) == "2 rebalances of 2 groups in the last 15 min"
+    assert title(open_page("generations", range="1h")).endswith(" in the last hour, as far as is known")
+
+
+def test_of_too_many_rebalances_the_title_says_since_when_they_are_listed(
+    open_page: Open, busy: feeds.HandFeed
+) -> None:
+    busy.recent = replace(busy.recent, has_older=True)
+    since = formats.clock_and_day(busy.recent.rebalances[-1].at_ms, state.now_ms(), ZoneInfo("Europe/Berlin"))
+    page = open_page("generations", range="24h")
+    assert title(page) == f"3 rebalances of 2 groups since {since}, most of `billing` (2)"
+    assert "Older rebalances are not listed" in said(page)
+    assert title(open_page("generations", range="15m")) == "2 rebalances of 2 groups in the last 15 min"
 
 
 def test_the_url_names_the_generation_by_its_number(open_page: Open, feed: feeds.HandFeed) -> None:

@@ -259,7 +259,7 @@ def test_an_event_on_a_member_that_never_came_is_told_once_and_can_be_undone(ope
     page = page.button(key="whatif_drop_0").click().run()
     assert not page.exception
     assert page.title[0].value == "`cooperative-sticky` cannot compute an assignment"
-    reason = "No assignor can compute an assignment:] Event 1 at 60 s (leave c3): there is no member 'c3'."
+    reason = "No assignor can compute an assignment:] Event 1 at 60 s (leave c3): No member is named 'c3'."
     assert said(page).replace("\\", "").count(reason) == 1
     assert click(page, "Undo").title[0].value == before
 

@@ -145,19 +145,6 @@ def test_sessions_outside_the_brokers_bounds_are_refused(session_ms: int, error:
     assert Desk().error(Join("a", RANGE, session_timeout_ms=session_ms)) == error
 
 
-@pytest.mark.parametrize(
-    ("settings", "names"),
-    [
-        ({"max_size": 0}, "group.max.size is 0"),
-        ({"offsets_retention_ms": 30_000}, "offsets.retention.minutes is 0.5"),
-        ({"offsets_retention_check_interval_ms": 0}, "offsets.retention.check.interval.ms"),
-    ],
-)
-def test_settings_that_kafka_does_not_take_are_refused_by_kafkas_name(settings: dict[str, int], names: str) -> None:
-    with pytest.raises(ValueError, match=names):
-        Settings(**settings)
-
-
 def test_leaving_before_version_3_is_for_one_member() -> None:
     assert Desk().ask(Leave((Leaver("a"), Leaver("b")), version=2)) == [LeaveReply(KafkaError.UNSUPPORTED_VERSION)]
 

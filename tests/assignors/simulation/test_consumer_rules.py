@@ -3,7 +3,6 @@
 import doctest
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
 
 import pytest
 
@@ -353,20 +352,6 @@ def test_a_new_coordinator_goes_on_in_the_middle_of_a_reconciliation_with_fresh_
     assert heir.member("a").state is MemberState.UNREVOKED_PARTITIONS
     heir.kernel.run_until(20_000)
     assert heir.error(Heartbeat("a", 2)) is KafkaError.UNKNOWN_MEMBER_ID
-
-
-@pytest.mark.parametrize(
-    ("changes", "name"),
-    [
-        ({"assignors": ()}, "group.consumer.assignors"),
-        ({"assignors": ("sticky",)}, "group.consumer.assignors"),
-        ({"assignors": ("range", "range")}, "group.consumer.assignors"),
-        ({"offsets_retention_ms": 59_999}, "offsets.retention.minutes is 0"),
-    ],
-)
-def test_settings_that_nobody_can_use(changes: dict[str, Any], name: str) -> None:
-    with pytest.raises(ValueError, match=name):
-        replace(Settings(), **changes)
 
 
 def test_the_example_of_the_package_is_true() -> None:

@@ -13,7 +13,6 @@ import pytest
 from app.documents.snapshot import snapshot_document
 from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import ClusterReader, open_reader
-from lag.embedded.workload import describe
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import PartitionLag, PartitionProblem
 from lag.partition_lag import totals
@@ -21,13 +20,14 @@ from lag.verdict.judge import judge
 from lag.verdict.sample_window import SampleRing
 from tests.conftest import Demo
 from tests.oracle import consumer_groups as oracle
+from tests.support.demo_groups import PROBLEMS, STATES, TYPES
 from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.broker, pytest.mark.usefixtures("java_classes")]
 
-DELETED = {case.group_id for case in describe() if case.problem is PartitionProblem.TOPIC_DELETED}
-SHARED = {case.group_id for case in describe() if case.type is GroupType.SHARE}
-PLAIN = sorted({case.group_id for case in describe()} - DELETED - SHARED)
+DELETED = {group_id for group_id, problem in PROBLEMS.items() if problem is PartitionProblem.TOPIC_DELETED}
+SHARED = {group_id for group_id, kind in TYPES.items() if kind is GroupType.SHARE}
+PLAIN = sorted(TYPES.keys() - DELETED - SHARED)
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_lag_is_the_tools_lag_unless_records_are_lost_or_the_log_was_cut(reader:
             assert (row.problem, row.lag_records) == (PartitionProblem.BEYOND_END, None)
             assert (plain_lag(row) or 0) < 0
     cases = (PartitionProblem.BELOW_LOG_START, PartitionProblem.BEYOND_END)
-    assert differing == {case.group_id for case in describe() if case.problem in cases}
+    assert differing == {group_id for group_id, problem in PROBLEMS.items() if problem in cases}
 
 
 def test_state_assignor_coordinator_and_number_of_members(demo: Demo, reader: ClusterReader) -> None:
@@ -153,7 +153,7 @@ def java_group(group: GroupSnapshot) -> oracle.JavaGroup:
 
 
 def test_members_epochs_and_targets_of_classic_and_kip_848_groups(demo: Demo, reader: ClusterReader) -> None:
-    ids = sorted({case.group_id for case in describe()} - SHARED)
+    ids = sorted(TYPES.keys() - SHARED)
 
     def ours(snapshot: ClusterSnapshot) -> Rows:
         return described([group for group in snapshot.groups if group.group_id in ids])
@@ -259,7 +259,7 @@ def test_commits_left_for_a_deleted_topic_equal_those_of_the_admin_client(demo: 
 
 
 def test_every_case_of_the_demo_is_a_group_of_its_type_and_state(reader: ClusterReader) -> None:
-    expected = {case.group_id: (case.type, case.state) for case in describe()}
+    expected = {group_id: (TYPES[group_id], STATES[group_id]) for group_id in TYPES}
 
     def settled() -> bool:
         groups = {g.group_id: (g.type, g.state) for g in reader.read(1, 0).groups}

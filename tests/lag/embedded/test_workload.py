@@ -25,11 +25,12 @@ from lag.embedded.workload.admin import Admin
 from lag.embedded.workload.controls import ENVIRONMENT
 from lag.embedded.workload.faults import trim
 from lag.embedded.workload.members import Members
-from lag.embedded.workload.plan import HELD_TOPIC, GroupPlan, Protocol, TopicPlan
+from lag.embedded.workload.plan import GROUPS, HELD_TOPIC, GroupPlan, Protocol, TopicPlan
 from lag.embedded.workload.records import burst
 from lag.embedded.workload.transactions import HeldPartition
 from lag.errors import EmbeddedError
 from lag.polling.collector import Collector
+from tests.support.demo_groups import PROBLEMS, STATES, TYPES
 from tests.support.java import java_admin, start_jvm
 from tests.support.waiting import wait_until
 
@@ -123,22 +124,26 @@ def seen(demo: Workload, demo_kafka: EmbeddedKafka, collector: Collector) -> Ite
 
 @pytest.fixture(scope="module")
 def expected_groups() -> dict[str, tuple[str, str]]:
-    return {case.group_id: (str(case.type), case.state) for case in describe()}
+    return {group_id: (str(TYPES[group_id]), STATES[group_id]) for group_id in TYPES}
 
 
 # Standing cases
 
 
-def test_every_described_group_is_there_with_its_type_and_state(
+def test_every_planned_group_is_there_with_its_type_and_state(
     seen: Seen, expected_groups: dict[str, tuple[str, str]]
 ) -> None:
     wait_until(lambda: seen.groups() == expected_groups)
     assert seen.groups() == expected_groups
 
 
-def test_every_described_topic_exists_but_the_deleted_one(seen: Seen) -> None:
-    described = {topic for case in describe() for topic in case.topics}
-    assert described - set(seen.admin.list_topics()) == {"crm-contacts"}
+def test_every_planned_group_is_described() -> None:
+    assert {case.group_id for case in describe()} == {group.group_id for group in GROUPS}
+
+
+def test_every_planned_topic_exists_but_the_deleted_one(seen: Seen) -> None:
+    planned = {topic for group in GROUPS for topic in group.topics}
+    assert planned - set(seen.admin.list_topics()) == {"crm-contacts"}
 
 
 def test_empty_group_keeps_its_commits(seen: Seen) -> None:
@@ -257,7 +262,7 @@ def share_start(seen: Seen) -> int:
 
 
 def test_every_verdict_is_the_described_one(collector: Collector) -> None:
-    expected = {case.group_id: (case.status, case.problem) for case in describe()}
+    expected = {case.group_id: (case.status, PROBLEMS[case.group_id]) for case in describe()}
 
     def differing() -> dict[str, Any]:
         report = collector.latest()

@@ -2,7 +2,7 @@
 
 import assignors
 from assignors.model import Member, Topic, TopicPartition
-from assignors.whatif.events import Event, Join, Leave, Scenario
+from assignors.whatif.events import AddPartitions, Event, Join, Leave, Scenario
 from lag.generations.prediction import Deviation, Prediction, matched_ids, outcomes
 from lag.generations.recorded import RecordedGeneration, TimedEvent
 from tests.lag.generations.recorded.events import classic, recorded
@@ -73,7 +73,15 @@ def test_both_rounds_of_a_cooperative_join_are_recognised() -> None:
     )
     guess = predicted(JOIN, assignor="cooperative-sticky")
     found = outcomes(happened(*rounds, protocol="cooperative-sticky"), [guess])
-    assert {at: (one.as_predicted, one.moves) for at, one in found.items()} == {1: (1, 1), 2: (1, 1)}
+    assert {at: (one.as_predicted, one.moves) for at, one in found.items()} == {1: (1, 1), 2: (0, 0)}
+
+
+def test_a_first_assignment_is_no_move_but_can_go_elsewhere() -> None:
+    grown = predicted(Event(30_000, AddPartitions("orders", 5)), assignor="cooperative-sticky")
+    went_to_b = classic(3000, 3, {"a": [0, 1], "b": [2, 3, 4]}, protocol="cooperative-sticky")
+    found = outcomes(happened(went_to_b, protocol="cooperative-sticky"), [grown])
+    assert [(one.as_predicted, one.moves) for one in found.values()] == [(0, 0)]
+    assert [one.deviations for one in found.values()] == [(Deviation(TopicPartition("orders", 4), "a", "b"),)]
 
 
 def test_of_several_predictions_the_newest_counts() -> None:

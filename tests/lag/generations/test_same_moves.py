@@ -24,6 +24,7 @@ from assignors.model import Member, Topic
 from assignors.whatif.events import Action, AddPartitions, Event, Join, Leave, Scenario
 from assignors.whatif.generations import Generation
 from lag.generations.inferred import PollObserver
+from lag.generations.prediction import Prediction, outcomes
 from lag.generations.recent import recent_rebalances
 from lag.generations.recorded import GenerationRecorder, RecordedGeneration, TimedEvent
 from lag.generations.recorded.history import join, stored_generations
@@ -121,6 +122,7 @@ def test_a_rebalance_moves_as_many_partitions_everywhere(seed: int, assignor: st
     predicted, history = life(seed, assignor), History(tmp_path)
     recorder, observer = GenerationRecorder(dict[UUID, str]().get, KEPT), PollObserver(KEPT)
     values, seen = list(map(record, predicted)), 0
+    came_true = 0
     for number, made in enumerate(predicted):
         (event,) = decode(BytesColumn.of([KEY]), BytesColumn.of([values[number]])).events
         recorder.take([TimedEvent(START_MS + 1000 * number, event)], whole=True)
@@ -128,7 +130,11 @@ def test_a_rebalance_moves_as_many_partitions_everywhere(seed: int, assignor: st
         if not number:
             continue
         moved = made.quality.moved
-        recorded = [one.generation for one in recorder.recorded("g")]
+        known = recorder.recorded("g")
+        compared = outcomes(known[-2:], [Prediction(0, "What if", tuple(predicted[number - 1 : number + 1]))])
+        assert [(one.moves, one.deviations) for one in compared.values()] in ([], [(moved, ())])
+        came_true += len(compared)
+        recorded = [one.generation for one in known]
         newest, *_ = recent_rebalances({"g": recorder.states("g")}, {}).rebalances
         assert (newest.number, newest.moved) == (made.number, moved)
         assert shown(recorded, len(recorded) - 1) == {moved}
@@ -139,8 +145,9 @@ def test_a_rebalance_moves_as_many_partitions_everywhere(seed: int, assignor: st
         seen += moved > 0
     kept = ({"group_id": "g", "src_offset": at, "ts": at, "key": KEY, "value": its} for at, its in enumerate(values))
     history.append("group_events", rows("group_events", *kept))
-    known = [one.generation for one in join(stored(history), recorder.recorded("g"))]
-    assert [one.number for one in known[-len(predicted) + 1 :]] == [made.number for made in predicted[1:]]
+    recorded = [one.generation for one in join(stored(history), recorder.recorded("g"))]
+    assert [one.number for one in recorded[-len(predicted) + 1 :]] == [made.number for made in predicted[1:]]
     for at in range(1, len(predicted)):
-        assert shown(known, len(known) - len(predicted) + at) == {predicted[at].quality.moved}
+        assert shown(recorded, len(recorded) - len(predicted) + at) == {predicted[at].quality.moved}
     assert seen > EVENTS // 4
+    assert came_true > EVENTS // 2

@@ -1,29 +1,18 @@
 """The results of the calls: one at a time with its picture, and all as a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts import limits, ruler
 from app.ui.labs.story import legend
-from app.ui.widgets import Column
 from app.views.labs.calls import charts, records, strips, tables, text
 from app.views.labs.calls.records import Change
 from assignors.labs.calls import PartitionOffsets, Turn
 
-LOOKS = {
-    "step": Column("", 44),
-    "call": Column("Call", 230),
-    "outcome": Column("Result", 330),
-    "time": Column("Time", 70),
-    "group": Column("Group", 150),
-    "generation": Column("Generation", 80),
-    "epoch": Column("Epoch", 56),
-    "target epoch": Column("Target", 60),
-}
-STATE_PX = 190
-"""Of the other columns of the state."""
+MOST_ROWS, ROWS_PX = 40, 1200
+"""A longer table scrolls in a field of this height."""
 
 
 def sentences(turns: Sequence[Turn], at: int) -> None:
@@ -41,6 +30,8 @@ def sentences(turns: Sequence[Turn], at: int) -> None:
     for name, (before, after) in changes.items():
         was = f" :gray[was {formats.md(before)}]" if before else ""
         st.markdown(f":small[:gray[{name}:] {formats.md(after or tables.NONE)}{was}]")
+    if rest := tables.unchanged(turns, at):
+        widgets.note("Unchanged: " + " · ".join(f"{name} {formats.md(value)}" for name, value in rest.items()))
 
 
 def picture(turns: Sequence[Turn], at: int) -> None:
@@ -97,18 +88,23 @@ def _requests(turns: Sequence[Turn], at: int) -> None:
 
 
 def table(turns: Sequence[Turn], at: int) -> None:
-    """All calls, with the state after each."""
-    frame = tables.turns_frame(turns)
-    widgets.titled_table("All calls", ":gray[▸ shown above, ✕ refused]", "calls", frame)
-    marks = [f"{'▸' if row == at else ''}{'✕' if turn.error else ''}" for row, turn in enumerate(turns)]
-    shown = frame.drop(columns="error").assign(
-        step=[f"{mark}{' ' if mark else ''}{number}" for mark, number in zip(marks, frame["step"], strict=True)]
+    """All calls with the result of each and what it changed; the downloads hold the state after each."""
+    widgets.titled_table("All calls", ":gray[▸ shown above, ✕ refused]", "calls", tables.turns_frame(turns))
+    rows = [_row(turns, row, row == at) for row in range(len(turns))]
+    st.table(
+        rows,
+        border="horizontal",
+        height=ROWS_PX if len(rows) > MOST_ROWS else "content",
+        hide_index=True,
+        alt=f"{formats.plural(len(rows), 'call')}, the result of each, and what it changed",
     )
-    looks = {name: LOOKS.get(name, Column(name[0].upper() + name[1:], STATE_PX)) for name in map(str, shown)}
-    widgets.table(
-        shown,
-        key="calls",
-        most=24,
-        alt=f"{formats.plural(len(frame), 'call')}, the result of each, and the state after it",
-        columns=widgets.columns(shown, looks),
-    )
+
+
+def _row(turns: Sequence[Turn], at: int, is_shown: bool) -> Mapping[str, str]:
+    turn = turns[at]
+    return {
+        "Step": f"**{at + 1}\u00a0▸**" if is_shown else f"{at + 1}",
+        "Call": formats.code(turn.call.text),
+        "Result": f"{':red[✕] ' if turn.error else ''}{formats.md(turn.outcome)}",
+        "Changed state": formats.md(tables.changed_text(turns, at)),
+    }

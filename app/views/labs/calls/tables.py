@@ -30,7 +30,23 @@ IN_THE_PICTURE = frozenset({"position", "committed", "log end"})
 
 def changed(turns: Sequence[Turn], at: int) -> Mapping[str, tuple[str, str]]:
     """What the call at that index changed: column -> before, after. Without the offsets that a picture shows."""
-    after = turns[at].state
-    before = turns[at - 1].state if at else dict.fromkeys(after, "")
-    drawn = IN_THE_PICTURE if turns[at].offsets else ()
-    return {name: (before[name], value) for name, value in after.items() if before[name] != value and name not in drawn}
+    before = turns[at - 1].state if at else dict.fromkeys(turns[at].state, "")
+    return {name: (before[name], value) for name, value in _in_words(turns[at]).items() if before[name] != value}
+
+
+def unchanged(turns: Sequence[Turn], at: int) -> Mapping[str, str]:
+    """The rest of the state after that call, without empty values and the offsets that a picture shows."""
+    changes = changed(turns, at)
+    return {name: value for name, value in _in_words(turns[at]).items() if value and name not in changes}
+
+
+def changed_text(turns: Sequence[Turn], at: int) -> str:
+    """ "group: Stable → Empty; members: A-1 → –"; a first value stands alone, and nothing changed is a dash."""
+    changes = changed(turns, at).items()
+    texts = (f"{name}: {f'{before} → ' if before else ''}{after or NONE}" for name, (before, after) in changes)
+    return "; ".join(texts) or NONE
+
+
+def _in_words(turn: Turn) -> Mapping[str, str]:
+    drawn = IN_THE_PICTURE if turn.offsets else ()
+    return {name: value for name, value in turn.state.items() if name not in drawn}

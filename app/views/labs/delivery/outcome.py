@@ -10,7 +10,7 @@ from app.ui.widgets import Column
 from app.views.labs.delivery import charts, labels, tables, text
 from app.views.labs.delivery.tables import Fate, Mark
 from assignors.labs.delivery import Lab, Ledger, Strategy
-from assignors.labs.delivery.closed_form import Outcome
+from assignors.labs.delivery.compare import Outcome
 
 
 def pictures(lab: Lab, ledger: Ledger) -> None:

@@ -18,7 +18,7 @@ from assignors.labs.delivery import (
     under,
     worst,
 )
-from assignors.labs.delivery.closed_form import Outcome
+from assignors.labs.delivery.compare import Outcome
 from assignors.model import AssignorError
 
 OUTSIDERS = (FailureKind.OUTSIDER_REFUSED, FailureKind.OUTSIDER_ACCEPTED)

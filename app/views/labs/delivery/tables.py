@@ -8,7 +8,7 @@ import pandas as pd
 
 from app.views.labs.delivery.labels import STRATEGIES, name_of, offsets
 from assignors.labs.delivery import Event, Kind, Lab, Ledger, Record, Strategy
-from assignors.labs.delivery.closed_form import Outcome
+from assignors.labs.delivery.compare import Outcome
 from assignors.labs.delivery.ledger import COMMITS, PROCESSES
 
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from app.ui.formats import DASH, listing, plural
 from app.views.labs.delivery.labels import name_of, offsets
 from assignors.labs.delivery import Event, Failure, FailureKind, Kind, Lab, Ledger, Record, Strategy
-from assignors.labs.delivery.closed_form import Reach, reach
 from assignors.labs.delivery.failures import FIRST, OUTSIDER, SECOND
 from assignors.labs.delivery.ledger import COMMITS, committed_offsets
 from assignors.labs.delivery.model import AUTO_COMMITTING
+from assignors.labs.delivery.reach import Reach, reach
 
 COMMIT_ATTEMPTS = frozenset({Kind.COMMIT, Kind.COMMIT_ASYNC, Kind.COMMIT_FAILED})
 

@@ -20,6 +20,7 @@ from app.server.api.problem import ApiError
 from app.server.settings import Settings
 from assignors.scenario import dump, examples, load_scenario
 from assignors.scenario.syntax import MOST_BYTES
+from assignors.simulation.run import Simulation
 from assignors.simulation.settings import read
 from assignors.simulation.side_by_side import simulate_all
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
@@ -126,6 +127,16 @@ def test_an_answer_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(worker, "MOST_ANSWER_BYTES", 1_000)
     with pytest.raises(ApiError, match=r"An answer of more than 1,000 bytes is too large for the server\.") as caught:
         worker.answer({"task": worker.WHAT_IF, "options": OPTIONS[worker.WHAT_IF], "deadline_s": 30.0}, SMALL)
+    assert caught.value.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+
+
+def test_a_simulation_with_too_many_messages_is_stopped_and_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "MOST_ROWS", 10)
+    monkeypatch.setattr(Simulation, "timeline", None)  # it does not come so far
+    with pytest.raises(
+        ApiError, match=r"A simulation of more than 10 messages is too large for the server\."
+    ) as caught:
+        worker.answer({"task": worker.SIMULATE, "options": OPTIONS[worker.SIMULATE], "deadline_s": 30.0}, SMALL)
     assert caught.value.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
+from app.ui import formats
 from app.ui.labs import link_codec
 from app.ui.theme import LIGHT
 from app.views.labs.calls import charts, strips, tables, text
@@ -14,7 +15,7 @@ from assignors.labs.calls import STORIES, Kind, Turn, play_on
 from assignors.model import AssignorError
 from assignors.simulation.errors import KafkaError
 from tests.app.conftest import Open
-from tests.app.reading import alt, asked, said, table, title
+from tests.app.reading import alt, asked, said, title
 
 FIRST = "8 calls, none is refused"
 
@@ -23,9 +24,11 @@ def test_page_opens_with_a_subscription_that_replaces_another(open_page: Open) -
     page = open_page("calls")
     assert not page.exception
     assert title(page) == FIRST
-    rows = table(page, "8 calls")
-    assert list(rows["call"])[-2:] == ["subscribe orders payments", "poll"]
-    assert rows["assigned"].iloc[5] == "payments-0"
+    (shown,) = page.table
+    rows = shown.value
+    assert shown.proto.alt.startswith("8 calls")
+    assert list(rows["Call"])[-2:] == ["`subscribe orders payments`", "`poll`"]
+    assert rows["Changed state"].iloc[7] == formats.md("assigned: payments-0 → orders-0, orders-1, payments-0")
     assert any("subscribe\\(\\) replaces the subscription" in element.help for element in page.markdown)
 
 
@@ -101,6 +104,21 @@ def test_a_step_tells_what_it_has_changed() -> None:
         "generation": ("1", "2"),
         "members": ("A-1 leads", ""),
     }
+
+
+def test_a_step_tells_what_it_has_left_as_it_was() -> None:
+    turns = play_on(STORIES["states"].machine, STORIES["states"].script)
+    last = len(turns) - 1
+    assert not set(tables.changed(turns, last)) & set(tables.unchanged(turns, last))
+    state = {name: value for name, value in turns[last].state.items() if value}
+    changed = {name: after for name, (_, after) in tables.changed(turns, last).items() if after}
+    assert {**changed, **tables.unchanged(turns, last)} == state
+
+
+def test_a_change_is_written_with_the_value_before() -> None:
+    turns = play_on(STORIES["states"].machine, STORIES["states"].script)
+    leave = next(at for at, turn in enumerate(turns) if turn.call.verb == "leave")
+    assert tables.changed_text(turns, leave) == "group: Stable → Empty; generation: 1 → 2; members: A-1 leads → –"
 
 
 def test_the_headline_counts_refusals_and_names_each_error_once() -> None:

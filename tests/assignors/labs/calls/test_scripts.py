@@ -37,7 +37,11 @@ from assignors.labs.calls.script import MOST_LINES
         (Kind.CLASSIC_GROUP, "coordinator-ready", "Line 1: no coordinator is loading."),
         (Kind.CLASSIC_GROUP, "alive A", "Line 1: A has not joined."),
         (Kind.CLASSIC_GROUP, "A: beat\nalive A\nwait 2h", "Line 3: heartbeats are simulated for 1h at most."),
-        (Kind.CLASSIC_GROUP, "broker group.max.size 0", "Line 1: group.max.size is 0: it must be at least 1."),
+        (
+            Kind.CLASSIC_GROUP,
+            "broker group.max.size 0",
+            "Line 1: group.max.size is 0: Kafka's ConfigException asks for a number of type INT, at least 1.",
+        ),
         (Kind.CLASSIC_GROUP, "broker speed 1", "Line 1: 'speed' is not used here."),
         (Kind.CLASSIC_GROUP, "A: beat\nbroker group.max.size 2", "Line 2: settings of the broker come before"),
         (Kind.CLASSIC_GROUP, "topic t 101", "Line 1: a topic has 1 to 100 partitions."),

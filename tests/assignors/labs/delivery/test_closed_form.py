@@ -7,11 +7,12 @@ from itertools import product
 import pytest
 
 from assignors.labs.delivery import Failure, FailureKind, Lab, Ledger, Record, Strategy, run
-from assignors.labs.delivery.closed_form import UNCOVERED, Moment, Outcome, moment, reach
+from assignors.labs.delivery.compare import Outcome
 from assignors.labs.delivery.consumer_steps import life
 from assignors.labs.delivery.ledger import COMMITS
 from assignors.labs.delivery.model import AUTO_COMMITTING, Kind
-from tests.assignors.labs.delivery.formulas import crash, exception, kicked, planned_eager
+from assignors.labs.delivery.reach import Moment, moment, reach
+from tests.assignors.labs.delivery.formulas import UNCOVERED, crash, exception, kicked, planned_eager
 
 COVERED = [strategy for strategy in Strategy if strategy not in UNCOVERED]
 

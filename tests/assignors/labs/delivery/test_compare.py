@@ -11,12 +11,12 @@ from assignors.labs.delivery import (
     Record,
     Strategy,
     compare,
+    first_life,
     run,
-    steps,
     under,
     worst,
 )
-from assignors.labs.delivery.closed_form import Outcome
+from assignors.labs.delivery.compare import Outcome
 
 DATABASE = STORIES["database"]
 
@@ -100,7 +100,7 @@ def test_worst_crash_per_strategy() -> None:
 def test_worst_is_no_better_than_any_moment(kind: FailureKind) -> None:
     lab = Lab(Strategy.AUTO, (4, 3), (1, 0), 2)
     bounds = worst(lab, Failure(kind, outsider=(2, 1)))
-    for step in range(steps(lab) + 1):
+    for step in range(len(first_life(lab)) + 1):
         for strategy, ledger in compare(lab, Failure(kind, step, outsider=(2, 1))).items():
             assert len(ledger.duplicated) <= bounds[strategy].duplicates
             assert len(ledger.lost) <= bounds[strategy].lost
