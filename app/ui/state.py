@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from functools import partial
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import streamlit as st
@@ -65,9 +66,9 @@ def zone() -> tzinfo:
     return formats.zone(st.context.timezone)
 
 
-def local(at_ms: int) -> datetime:
-    """A time in the viewer's zone."""
-    return formats.moment(at_ms, zone())
+def local() -> Callable[[int], datetime]:
+    """From ms since 1970 to the viewer's time. Call it once for many times: Streamlit is slow to give the zone."""
+    return partial(formats.moment, tz=zone())
 
 
 def palette() -> theme.Palette:

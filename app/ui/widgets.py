@@ -115,7 +115,7 @@ def actions(name: str, table: Frame) -> None:
     """Pause, CSV and JSON. The files hold all rows that pass the filters."""
     label, icon = ("Resume", "play_arrow") if state.paused() else ("Pause", "pause")
     help_ = "Keep this snapshot on screen; its age keeps counting"
-    st.button(label, type="tertiary", icon=f":material/{icon}:", help=help_, on_click=state.toggle_pause, key="pause")
+    plain_button(label, icon, "pause", state.toggle_pause, help=help_)
     downloads(name, table)
 
 
@@ -385,6 +385,11 @@ def page_button(label: str, target: str, parameters: Callable[[], dict[str, str]
         st.session_state["_follow"] = target, parameters()
 
     st.button(label, type="tertiary", on_click=clicked, **options)
+
+
+def plain_button(label: str, icon: str, key: str, on_click: Callable[..., None], *args: Any, **options: Any) -> None:
+    """A button without a frame; `icon` is the name of its Material icon."""
+    st.button(label, key, icon=f":material/{icon}:", type="tertiary", on_click=on_click, args=args, **options)
 
 
 def clicked(label: str, key: str, **options: Any) -> bool:

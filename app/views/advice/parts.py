@@ -49,7 +49,7 @@ def properties() -> None:
             lambda chosen: state.set_url(KIND, chosen or Kind.CONSUMER),
             format_func=str.capitalize,
         )
-        st.button("Try an example", type="tertiary", icon=":material/science:", on_click=_example, key="advice_example")
+        widgets.plain_button("Try an example", "science", "advice_example", _example)
     st.text_area(
         "Properties",
         key=TEXT,

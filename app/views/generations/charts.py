@@ -160,7 +160,8 @@ def _add_marks(fig: go.Figure, its: Timeline, colours: Palette) -> None:
             "line": {"width": 1, "color": colours.background},
         },
         text=labels,
-        textposition=[_text_position(its, mark) for mark in its.marks],
+        # beside the mark, towards the middle of the figure
+        textposition=["top right" if mark.at - its.since < its.length / 2 else "top left" for mark in its.marks],
         textfont={"size": 11, "color": colours.text},
         cliponaxis=False,
         customdata=[[mark.hover, mark.position] for mark in its.marks],
@@ -168,11 +169,6 @@ def _add_marks(fig: go.Figure, its: Timeline, colours: Palette) -> None:
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
     )
-
-
-def _text_position(its: Timeline, mark: Mark) -> str:
-    """Beside the mark, towards the middle of the figure."""
-    return "top right" if mark.at - its.since < its.length / 2 else "top left"
 
 
 def _labels(its: Timeline) -> list[str]:

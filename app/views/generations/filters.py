@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
-from app.ui import state
+from app.ui import state, widgets
 from app.views.generations.cause_looks import cause_looks
 from lag.generations.cause_kind import CauseKind
 
@@ -35,18 +36,18 @@ def shortest(times_ms: Sequence[int], now_ms: int) -> str:
 
 def time_range(default: str) -> str:
     """The segmented control of ranges; returns the key of the chosen one."""
-    asked = state.url(RANGE)
-    st.session_state["generations_range"] = asked if asked in RANGES else default
-    st.segmented_control(
+    asked = state.url(RANGE) or ""
+    chosen = asked if asked in RANGES else default
+    widgets.segments(
         "Time",
-        list(RANGES),
-        key="generations_range",
+        RANGES,
+        chosen,
+        "generations_range",
+        partial(state.set_url, RANGE),
         format_func=lambda key: RANGES[key][0],
-        label_visibility="collapsed",
         width="content",
-        on_change=lambda: state.set_url(RANGE, st.session_state["generations_range"]),
     )
-    return str(st.session_state["generations_range"] or default)
+    return chosen
 
 
 def since_ms(key: str, now_ms: int) -> int:
@@ -61,11 +62,6 @@ def causes(kinds: Iterable[Iterable[CauseKind]]) -> frozenset[CauseKind]:
     looks = cause_looks(state.palette())
     asked = {value for value in st.query_params.get_all(CAUSE) if value in set(CauseKind)}
     options = [kind.value for kind in CauseKind if counts[kind] or kind.value in asked]
-    chosen = state.chips(
-        "Cause", options, lambda key: _label(looks[CauseKind(key)].label, counts[CauseKind(key)]), CAUSE
-    )
+    labels = {kind.value: f"{looks[kind].label} {counts[kind]:,}" for kind in CauseKind}
+    chosen = state.chips("Cause", options, labels.__getitem__, CAUSE)
     return frozenset(map(CauseKind, chosen)) or frozenset(CauseKind)
-
-
-def _label(label: str, count: int) -> str:
-    return f"{label} {count:,}"

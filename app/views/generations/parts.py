@@ -130,15 +130,12 @@ def where_from(its: Shown, at: int, names: Mapping[str, str]) -> None:
     st.markdown(f":small[{badge} :gray[{count} {its.origin}]]")
     if live is not None:
         facts = text.facts(live.generations, at, state.zone(), state.now_ms())
-        gap = gap_text(without_owner(live.generations[at], live.origin, _before_ms(live, at))) if at else ""
+        before_ms = live.generations[at - 1].generation.at_ms
+        gap = gap_text(without_owner(live.generations[at], live.origin, before_ms)) if at else ""
         st.markdown(f":small[{formats.md(formats.joined(facts, gap))}]")
         if gone := text.departures(live.generations, at, names):
             st.markdown(f":small[:gray[{formats.md(gone)}]]")
         not_recorded(live)
-
-
-def _before_ms(live: Recording, at: int) -> int:
-    return live.generations[at - 1].generation.at_ms
 
 
 def nearest(missing: int, shown: int) -> None:

@@ -44,11 +44,12 @@ def _limits(found: LagHistory, clock: Clock) -> None:
 def _chart(page: state.Shown, view: GroupView, found: LagHistory, known: NDArray[np.float64]) -> None:
     colours, line, (since_ms, until_ms) = state.palette(), found.polls.with_breaks(found.gaps), found.axis
     marks, summary = _rebalances(page, view, found)
+    local = state.local()
     finding = view.health.finding
     onset = finding.onset if verdicts.needs_attention(finding.status) else None
-    begins = None if onset is None else state.local(max(onset.at_ms, since_ms))
-    fig = lag.over_time([state.local(int(at_ms)) for at_ms in line.at_ms], line.lag_records, begins, colours, marks)
-    lag.set_time(fig, state.local(since_ms), state.local(until_ms))
+    begins = None if onset is None else local(max(onset.at_ms, since_ms))
+    fig = lag.over_time([local(int(at_ms)) for at_ms in line.at_ms], line.lag_records, begins, colours, marks)
+    lag.set_time(fig, local(since_ms), local(until_ms))
     spans = _spans(found, Clock(view.group.at_ms, state.zone()))
     if spans:
         add_verdicts(fig, spans, colours)
@@ -67,11 +68,12 @@ def _legend(spans: Sequence[VerdictSpan], summary: str) -> None:
 def _spans(found: LagHistory, clock: Clock) -> list[VerdictSpan]:
     """The verdicts on the time axis."""
     spans, (since_ms, until_ms) = [], found.axis
+    local = state.local()
     for one in found.verdicts:
         begin_ms, end_ms = max(one.since_ms, since_ms), min(one.until_ms, until_ms)
         if begin_ms < end_ms:
             hover = f"{verdicts.VERDICTS[one.status].label}<br>{clock.between(one.since_ms, one.until_ms)}"
-            spans.append(VerdictSpan(state.local(begin_ms), state.local(end_ms), one.status, hover))
+            spans.append(VerdictSpan(local(begin_ms), local(end_ms), one.status, hover))
     return spans
 
 
@@ -83,19 +85,19 @@ def _rebalances(page: state.Shown, view: GroupView, found: LagHistory) -> tuple[
         return [], ""
     if found.shown.is_chosen and (not live.generations or since_ms < live.generations[0].generation.at_ms):
         live = recordings.with_history(page, view.group.group_id, live)
-    rebalances, tz = recorded_text.rebalances(live), state.zone()
+    rebalances, local = recorded_text.rebalances(live), state.local()
     within = [
         one for one in rebalances if one.generation.quality.rebalances and since_ms <= one.generation.at_ms <= until_ms
     ]
     marks = [
         lag.Mark(
-            state.local(one.began_ms or one.generation.at_ms),
-            state.local(one.settled_ms or one.generation.at_ms),
+            local(one.began_ms or one.generation.at_ms),
+            local(one.settled_ms or one.generation.at_ms),
             recorded_text.hover(one, live.origin, view.names, one is rebalances[-1]),
         )
         for one in within
     ]
-    return marks, f"; {recorded_text.summary(within, live.origin, tz)}" if within else ""
+    return marks, f"; {recorded_text.summary(within, live.origin, state.zone())}" if within else ""
 
 
 def _predicted(page: state.Shown, view: GroupView) -> None:

@@ -1,7 +1,6 @@
 """The controls of the time that the chart of the lag shows: its length, and buttons that move it."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 import streamlit as st
 
@@ -33,10 +32,8 @@ def controls(shown: TimeShown) -> None:
             _move("Pin", "keep", shown.end, shown.length, widgets.PIN)
         else:
             _move("Later", "arrow_forward", shown.end + shown.length, shown.length)
-            icon = ":material/last_page:"
-            st.button("Last hour", key="lag_last_hour", icon=icon, type="tertiary", on_click=show_last_hour)
+            widgets.plain_button("Last hour", "last_page", "lag_last_hour", show_last_hour)
 
 
 def _move(label: str, icon: str, until: datetime, length: timedelta, explained: str | None = None) -> None:
-    look: dict[str, Any] = {"icon": f":material/{icon}:", "type": "tertiary", "help": explained}
-    st.button(label, key=f"lag_{icon}", on_click=show_time, args=(until, length), **look)
+    widgets.plain_button(label, icon, f"lag_{icon}", show_time, until, length, help=explained)

@@ -56,7 +56,8 @@ def _map(rows: pd.DataFrame, cells: pd.DataFrame, span: Span) -> None:
             st.markdown(f":gray[{NOT_COMPUTED}]")
             return
         tiles = _tiles(drawn, cells, span)
-        columns = {at: parts.cell_start(at // 1000, span.cell) for at in span.times(span.cell).tolist()}
+        local = state.local()
+        columns = {at: parts.cell_start(at // 1000, span.cell, local) for at in span.times(span.cell).tolist()}
         troubled = rows["trouble_minutes"].fillna(0) > 0
         alt = text.health_alt(len(rows), int(troubled.sum()), drawn[0] if drawn else "")
         fig = charts.health(tiles, columns, span.cell, state.palette())
@@ -69,9 +70,10 @@ def _tiles(drawn: list[str], cells: pd.DataFrame, span: Span) -> dict[str, dict[
     """By group and start of the cell in microseconds; cells without a known status are missing."""
     tiles: dict[str, dict[int, charts.Tile]] = {name: {} for name in drawn}
     drawn_cells = cells[cells["group_id"].isin(drawn) & cells["rank"].notna()]
+    local = state.local()
     for group, at_us, rank, _, trouble, rebalances, _ in drawn_cells.itertuples(index=False):
-        worst = URGENCY[rank]
-        tiles[group][at_us] = charts.Tile(worst, _hover(worst, trouble, rebalances, parts.hover_time(at_us, span.cell)))
+        worst, at = URGENCY[rank], parts.hover_time(at_us, span.cell, local)
+        tiles[group][at_us] = charts.Tile(worst, _hover(worst, trouble, rebalances, at))
     return tiles
 
 
@@ -89,7 +91,7 @@ def _table(rows: pd.DataFrame) -> None:
         v=widgets.as_tags(tables.labels(rows["rank"])),
         trouble=widgets.timedeltas(60 * rows["trouble_minutes"].astype("float")),
         oldest=widgets.timedeltas(rows["time_lag_s"]),
-        most_at=tables.local(rows["most_at_us"], state.local),
+        most_at=tables.local(rows["most_at_us"], state.local()),
     )
     names = list(rows["group"])
     c = st.column_config

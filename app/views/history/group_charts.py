@@ -9,6 +9,7 @@ import streamlit as st
 from app.ui import formats, state, widgets
 from app.ui.charts.lag import Mark, over_time
 from app.views.history import charts, parts, text
+from app.views.history.tables import Local
 from lag.history.span import DAY, HOUR, MICROSECOND, MINUTE, Scope, Span
 from lag.history.trouble_periods import TroublePeriod
 
@@ -31,10 +32,11 @@ def lag(
         st.markdown(f":gray[Not enough data for a line: {formats.plural(known, 'point')} in this time.]")
         return
     marks, legend = _marks(health, span)
-    times = [state.local(at // 1000) for at in series["at_us"]]
+    local = state.local()
+    times = [local(at // 1000) for at in series["at_us"]]
     coverage = series[["at_us", "known", "partitions"]].itertuples(index=False)
-    notes = [_note(at, known, partitions, span) for at, known, partitions in coverage]
-    since = state.local(periods[-1].since_us // 1000) if periods and periods[-1].is_ongoing else None
+    notes = [_note(at, known, partitions, span, local) for at, known, partitions in coverage]
+    since = local(periods[-1].since_us // 1000) if periods and periods[-1].is_ongoing else None
     fig = over_time(times, series["lag_records"].to_numpy(), since, state.palette(), marks, charts.RECORDS, notes)
     alt = text.lag_alt(scope, series, legend, parts.shown_time(span).clock)
     widgets.chart(fig, "history_lag", alt)
@@ -42,9 +44,9 @@ def lag(
         st.markdown(f":small[{widgets.swatches([('▼', state.palette().gained, formats.md(legend))])}]")
 
 
-def _note(at_us: int, known: int, partitions: int, span: Span) -> str:
+def _note(at_us: int, known: int, partitions: int, span: Span, local: Local) -> str:
     part = "" if known == partitions else f"<br>known for {formats.known_for(known, partitions)}"
-    return f"{parts.hover_time(at_us, span.step)}{part}"
+    return f"{parts.hover_time(at_us, span.step, local)}{part}"
 
 
 def _marks(health: pd.DataFrame, span: Span) -> tuple[list[Mark], str]:
@@ -53,8 +55,9 @@ def _marks(health: pd.DataFrame, span: Span) -> tuple[list[Mark], str]:
         return [], ""
     rebalances = health[health["rebalances"] > 0]
     length, at_us = _mark_starts(rebalances["at_us"])
+    local = state.local()
     marks = [
-        Mark(state.local(at // 1000), state.local(at // 1000) + length, _mark_hover(at, length, n, joins, leaves))
+        Mark(local(at // 1000), local(at // 1000) + length, _mark_hover(at, length, n, joins, leaves, local))
         for at, n, joins, leaves in rebalances.groupby(at_us)[["rebalances", "joins", "leaves"]].sum().itertuples()
     ]
     total, last = rebalances["rebalances"].sum(), rebalances["at_us"].iloc[-1]
@@ -72,9 +75,9 @@ def _mark_starts(at_us: pd.Series) -> tuple[timedelta, pd.Series]:
     return length, starts
 
 
-def _mark_hover(at_us: int, length: timedelta, n: int, joins: int, leaves: int) -> str:
+def _mark_hover(at_us: int, length: timedelta, n: int, joins: int, leaves: int, local: Local) -> str:
     members = ", ".join(filter(None, (f"{joins:,} joined" if joins else "", f"{leaves:,} left" if leaves else "")))
-    return "<br>".join(filter(None, (parts.hover_time(at_us, length), formats.plural(n, "rebalance"), members)))
+    return "<br>".join(filter(None, (parts.hover_time(at_us, length, local), formats.plural(n, "rebalance"), members)))
 
 
 def time_lag(scope: Scope, series: pd.DataFrame, span: Span) -> None:
@@ -85,9 +88,10 @@ def time_lag(scope: Scope, series: pd.DataFrame, span: Span) -> None:
             ":gray[Not known in this time: it needs samples of the log end, which reach back two hours at most.]"
         )
         return
-    times = [state.local(at // 1000) for at in series["at_us"]]
+    local = state.local()
+    times = [local(at // 1000) for at in series["at_us"]]
     notes = [
-        f"{parts.hover_time(at, span.step)}<br>{formats.duration(seconds)}"
+        f"{parts.hover_time(at, span.step, local)}<br>{formats.duration(seconds)}"
         for at, seconds in zip(series["at_us"], series["time_lag_s"], strict=True)
     ]
     fig = over_time(times, series["time_lag_s"].to_numpy(), None, state.palette(), (), charts.SECONDS, notes)

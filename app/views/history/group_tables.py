@@ -17,7 +17,7 @@ def cells(frame: pd.DataFrame, span: Span) -> None:
     unit = parts.CELLS[span.cell]
     legend = ":gray[newest first, days of UTC]" if span.cell == DAY else ":gray[newest first]"
     widgets.titled_table(f"By {unit}", legend, "hours", tables.cells_export(frame))
-    begins = partial(parts.cell_start, length=span.cell)
+    begins = partial(parts.cell_start, length=span.cell, local=state.local())
     view = frame.assign(at=tables.local(frame["at_us"], begins), oldest=widgets.timedeltas(frame["time_lag_s"]))
     optional = ["p95_records"] if _has_values(frame["p95_records"]) else []
     has_verdicts = "rank" in frame
@@ -65,7 +65,7 @@ def partitions(frame: pd.DataFrame) -> None:
         st.markdown(":gray[No partition is rolled up for this time.]")
         return
     oldest = list(map(_oldest, shown["time_lag_s"], shown["at_least_s"]))
-    view = shown.assign(at=tables.local(shown["most_at_us"], state.local), oldest=oldest)
+    view = shown.assign(at=tables.local(shown["most_at_us"], state.local()), oldest=oldest)
     view["commit_gap"] = widgets.timedeltas(shown["commit_gap_max_s"])
     optional = [name for name in ("lost_records", "rewinds", "owner_member") if _has_values(shown[name])]
     c = st.column_config
@@ -127,7 +127,7 @@ def burn_rates(frame: pd.DataFrame, scope: Scope, span: Span) -> None:
     clock = parts.shown_time(span).clock
     words = [text.burn_rate(burn, at, span, clock) for burn, at in zip(frame["burn"], frame["at_us"], strict=True)]
     view = frame.assign(
-        at=tables.local(frame["at_us"], state.local),
+        at=tables.local(frame["at_us"], state.local()),
         window=widgets.timedeltas(frame["window_s"]),
         threshold=widgets.timedeltas(frame["threshold_s"]),
         assessment=words,

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import streamlit as st
 
@@ -12,6 +11,7 @@ from app.ui import formats, state, widgets
 from app.ui.cluster_history import ClusterHistory
 from app.views.history import state as state_history
 from app.views.history import text
+from app.views.history.tables import Local
 from app.views.history.text import ShownTime
 from lag.errors import HistoryError
 from lag.history.span import DAY, HOUR, MINUTE, TEN_MINUTES, Span
@@ -148,8 +148,7 @@ def range_controls(span: Span) -> None:
 
 def _move(label: str, icon: str, shown: str, to: datetime | None, explained: str | None = None) -> None:
     """A button that shows the range `shown` up to another time."""
-    look: dict[str, Any] = {"icon": f":material/{icon}:", "type": "tertiary", "help": explained}
-    st.button(label, key=f"history_{icon}", on_click=state_history.show, args=(shown, to), **look)
+    widgets.plain_button(label, icon, f"history_{icon}", state_history.show, shown, to, help=explained)
 
 
 def shown_time(span: Span) -> ShownTime:
@@ -157,19 +156,19 @@ def shown_time(span: Span) -> ShownTime:
     ranged = state_history.RANGES[state_history.range_of(span)][0]
     is_past = state_history.until() is not None
     within = f"in the {ranged} to {_moment(span.until)}" if is_past else formats.in_the_last(ranged)
-    return ShownTime(span.length // MINUTE, within, is_past, text.clock(state.local, span))
+    return ShownTime(span.length // MINUTE, within, is_past, text.clock(state.local(), span))
 
 
-def cell_start(at_ms: int, length: timedelta) -> datetime:
+def cell_start(at_ms: int, length: timedelta, local: Local) -> datetime:
     """The start of a cell in the viewer's zone; of a day in UTC, because days are days of UTC."""
-    return state.local(at_ms) if length < DAY else formats.moment(at_ms, UTC)
+    return local(at_ms) if length < DAY else formats.moment(at_ms, UTC)
 
 
-def hover_time(at_us: int, length: timedelta) -> str:
+def hover_time(at_us: int, length: timedelta, local: Local) -> str:
     """A minute or hour in the viewer's zone and in UTC; a day in UTC."""
     utc = formats.moment(at_us // 1000, UTC)
-    return f"{utc:%d %b %Y} (UTC)" if length >= DAY else f"{state.local(at_us // 1000):%d %b %H:%M} ({utc:%H:%M} UTC)"
+    return f"{utc:%d %b %Y} (UTC)" if length >= DAY else f"{local(at_us // 1000):%d %b %H:%M} ({utc:%H:%M} UTC)"
 
 
 def _moment(at: datetime) -> str:
-    return f"{state.local(formats.ms(at)):%d %b %H:%M}"
+    return f"{state.local()(formats.ms(at)):%d %b %H:%M}"

@@ -67,7 +67,7 @@ def sweep_picker(found: Sequence[Sweep]) -> Sweep:
 
 
 def _title(sweep: Sweep) -> str:
-    at = state.local(formats.ms(sweep.at))
+    at = state.local()(formats.ms(sweep.at))
     return f"{sweep.cluster}, {at:%Y-%m-%d %H:%M}, {formats.plural(sweep.cases, 'case')}"
 
 

@@ -21,13 +21,7 @@ MAX_MAP_ROWS = 24
 
 def picker(frame: pd.DataFrame, group_id: str) -> None:
     """Back to all groups, or to another group."""
-    st.button(
-        "All groups",
-        icon=":material/arrow_back:",
-        type="tertiary",
-        key="all_groups",
-        on_click=lambda: state.set_url("group", None),
-    )
+    widgets.plain_button("All groups", "arrow_back", "all_groups", state.set_url, "group", None)
     ids = list(frame["group_id"].head(MAX_ROWS))
     widgets.picker("Group", ids, group_id, "sweep_group", partial(state.set_url, "group"), width=260)
 
@@ -158,10 +152,7 @@ def _cases(cells: pd.DataFrame) -> None:
         busiest=100 * cells["hot_share"].astype(float),
         who=cells["hot_member"],
         drains=cells["drain_s"].map(text.drains),
-        racks=[
-            None if pd.isna(row["rack_hits"]) else f"{row['rack_hits']:.0f} of {row['rack_known']:.0f}"
-            for row in records(cells)
-        ],
+        racks=pd.Series(list(map(_racks, records(cells))), cells.index, dtype=object),
         why=cells["reason"].where(cells["reason"].notna(), cells["drain_reason"].where(cells["drain_s"].isna())),
     )
     widgets.titled_table("Every case", f":gray[{len(view):,}; a click opens it in What if]", "cases", view)
@@ -180,3 +171,7 @@ def _cases(cells: pd.DataFrame) -> None:
         alt=f"{formats.plural(len(view), 'case')}: assignor, members and result",
         columns=widgets.columns(view[shown], CASES) | own,
     )
+
+
+def _racks(row: dict[str, Any]) -> str | None:
+    return None if pd.isna(row["rack_hits"]) else f"{row['rack_hits']:.0f} of {row['rack_known']:.0f}"

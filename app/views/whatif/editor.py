@@ -42,9 +42,9 @@ def editor(its: Draft) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         widgets.titled("Events", f":gray[{formats.plural(len(events), 'event')}]" if events else "")
         st.space("stretch")
-        _icon("Undo", "undo", bool(its.past), Draft.undo)
-        _icon("Redo", "redo", bool(its.undone), Draft.redo)
-        _icon("Clear", "delete_sweep", bool(events), lambda now: now.with_events(()))
+        _change("Undo", "undo", Draft.undo, disabled=not its.past)
+        _change("Redo", "redo", Draft.redo, disabled=not its.undone)
+        _change("Clear", "delete_sweep", lambda now: now.with_events(()), disabled=not events)
     _add(its)
     _listed(its)
 
@@ -55,16 +55,8 @@ def shown(its: Draft) -> list[int]:
     return [at for at in range(len(its.scenario.events)) if at not in ends]
 
 
-def _icon(label: str, icon: str, enabled: bool, change: Callable[[Draft], Draft]) -> None:
-    st.button(
-        label,
-        icon=f":material/{icon}:",
-        type="tertiary",
-        disabled=not enabled,
-        on_click=draft_state.edit,
-        args=(change,),
-        key=f"whatif_{label}",
-    )
+def _change(label: str, icon: str, change: Callable[[Draft], Draft], *, disabled: bool) -> None:
+    widgets.plain_button(label, icon, f"whatif_{label}", draft_state.edit, change, disabled=disabled)
 
 
 def _listed(its: Draft) -> None:
@@ -95,8 +87,8 @@ def _leaf(first: int, last: int, count: int) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.markdown(f":small[:gray[{first + 1:,} to {last:,} of {count:,}]]", width="content")
         for label, icon, by, more in (("Earlier", "left", 1, first > 0), ("Later", "right", -1, last < count)):
-            key, icon = f"whatif_{label.lower()}", f":material/chevron_{icon}:"
-            st.button(label, icon=icon, type="tertiary", disabled=not more, key=key, on_click=turn, args=(by,))
+            key = f"whatif_{label.lower()}"
+            widgets.plain_button(label, f"chevron_{icon}", key, turn, by, disabled=not more)
 
 
 def _event(its: Draft, at: int) -> None:
@@ -104,15 +96,8 @@ def _event(its: Draft, at: int) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         said = text.event(happens, its.scenario) + _company(its.scenario.events, at)
         st.markdown(f":small[:gray[at {formats.duration(happens.at_ms / 1000)}] {said}]", width="content")
-        st.button(
-            "",
-            icon=":material/close:",
-            type="tertiary",
-            help="Remove this event",
-            key=f"whatif_drop_{at}",
-            on_click=draft_state.edit,
-            args=(lambda now: now.without(at),),
-        )
+        key = f"whatif_drop_{at}"
+        widgets.plain_button("", "close", key, draft_state.edit, lambda now: now.without(at), help="Remove this event")
 
 
 def _company(events: Sequence[Event], at: int) -> str:
