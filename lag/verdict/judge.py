@@ -4,7 +4,7 @@ All groups with the same rules are judged at once, in blocks of rows that fit th
 per group are kept; objects and sentences are made when somebody asks for a group, and only once.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from lag.verdict.columns import concatenate, take
 from lag.verdict.group_onsets import Evidence, GroupOnsets, evidence_of, join_evidence, take_evidence
 from lag.verdict.group_rules import GroupRules
 from lag.verdict.group_verdicts import GroupVerdicts, group_time_lag, judge_groups
-from lag.verdict.health import GroupColumns, GroupHealth, Health, PartitionHealth, TimeLag
+from lag.verdict.health import GroupColumns, GroupHealth, Health, PartitionHealth, PartitionHealths, TimeLag
 from lag.verdict.onset import GroupRecords, OnsetColumns
 from lag.verdict.rates import Floats, TimeLags
 from lag.verdict.row_verdicts import GroupFlags, RowVerdicts, judge_rows
@@ -125,11 +125,11 @@ class _Groups(LazySequence[GroupHealth]):
     def __len__(self) -> int:
         return len(self._made)
 
-    def partitions(self, number: int) -> Sequence[PartitionHealth]:
-        """One entry per row of group `number`, made when it is read."""
+    def partitions(self, number: int) -> PartitionHealths:
+        """One entry per row of group `number`."""
         rules, first = self._rules.of(number), self._snapshot.offsets.rows(number).start
         rows = self._rows(np.array([number]), rules)
-        return _Partitions(len(rows.status), lambda at: self._partition(rows, at, first + at, rules))
+        return PartitionHealths(rows.status, lambda at: self._partition(rows, at, first + at, rules))
 
     def _judge_all(self) -> _Block:
         bounds, samples = self._snapshot.offsets.bounds, len(self._window.times_ms)
@@ -231,25 +231,6 @@ class _Groups(LazySequence[GroupHealth]):
         tp = self._snapshot.offsets.ends.tp(int(self._snapshot.offsets.end[table_row]))
         numbers = (column[at].item() for column in (*current, *stats))
         return evidence.RowFacts(tp, self._snapshot.at_ms, rules, *numbers)
-
-
-class _Partitions(LazySequence[PartitionHealth]):
-    """The partitions of one group: `make` returns the entry of a row, and is called when it is read first."""
-
-    __slots__ = ("_made", "_make")
-
-    def __init__(self, size: int, make: Callable[[int], PartitionHealth]) -> None:
-        self._made: list[PartitionHealth | None] = [None] * size
-        self._make = make
-
-    def __len__(self) -> int:
-        return len(self._made)
-
-    def _entry(self, at: int) -> PartitionHealth:
-        made = self._made[at]
-        if made is None:
-            made = self._made[at] = self._make(at)
-        return made
 
 
 def _is_memberless(group: GroupSnapshot) -> bool:
