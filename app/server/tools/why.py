@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from app.documents.snapshot import partitions_document
 from app.server.api.endpoint import Call
-from app.server.api.groups import (
+from app.server.api.endpoints.groups import (
     JudgedPartitionDocument,
     JudgedSummaryDocument,
     judged_partition,

@@ -14,8 +14,9 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
-from app.server.api import advice, whatif, worker
-from app.server.api.computation import computed
+from app.server.api.endpoints import advice, whatif
+from app.server.api.worker import tasks
+from app.server.api.worker.computation import computed
 from app.server.source import Source
 from app.server.tools import protocol
 from app.server.tools.catalog import TOOLS
@@ -345,4 +346,4 @@ def test_whatever_is_asked_is_answered_or_refused_with_a_reason(
 
 def in_process(task: str, body: bytes, options: Any) -> bytes:
     """What a worker process answers, without the process."""
-    return worker.answer({"task": task, "options": json.loads(json.dumps(options)), "deadline_s": 30.0}, body)
+    return tasks.answer({"task": task, "options": json.loads(json.dumps(options)), "deadline_s": 30.0}, body)
