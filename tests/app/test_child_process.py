@@ -11,11 +11,11 @@ from tests.support.processes import command_line, using
 from tests.support.waiting import wait_until
 
 ASK = """
-from app.server.api import computation, worker
+from app.server.api.worker import computation, tasks
 plugin = "tests.app.bad_plugins:Dawdles"
 scenario = b'''{"schema_version": 1, "name": "one", "assignor": "range", "topics": [{"name": "t", "partitions": 1}],
 "members": [{"id": "a", "topics": ["t"]}]}'''
-computation.computed(worker.WHAT_IF, scenario, {"assignors": [plugin], "plugins": [plugin]}, deadline_s=600)
+computation.computed(tasks.WHAT_IF, scenario, {"assignors": [plugin], "plugins": [plugin]}, deadline_s=600)
 """
 
 
