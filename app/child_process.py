@@ -6,29 +6,38 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Thread
 
-Child = subprocess.Popen[bytes]
+from lag.process_family import end_family, environment, new_family
 
 LOOK_EVERY_S = 0.5
 
 
-@contextmanager
-def started(module: str) -> Iterator[Child]:
-    """A process that runs a module of ours, with pipes for its stdin and stdout; the end of the block ends it.
+class Child(subprocess.Popen[bytes]):
+    """A process that runs a module of ours, with pipes for its stdin and stdout.
 
     The module's argument is the id of this process, for `end_with_parent`.
     """
-    # -P: a folder `app` of the working directory is not ours.
-    # -u: what the process prints is out at once. It ends, or is ended, without Python's own flush at exit.
-    with subprocess.Popen(
-        [sys.executable, "-u", "-P", "-m", module, str(os.getpid())],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
+
+    def __init__(self, module: str) -> None:
+        self.family = new_family()
+        super().__init__(
+            # -P: a folder `app` of the working directory is not ours.
+            # -u: what the process prints is out at once. It ends, or is ended, without Python's own flush at exit.
+            [sys.executable, "-u", "-P", "-m", module, str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment(self.family),
+            start_new_session=True,
+        )
+
+
+@contextmanager
+def started(module: str) -> Iterator[Child]:
+    """A process that runs a module of ours; the end of the block ends it."""
+    with Child(module) as process:
         try:
             yield process
         finally:
@@ -55,10 +64,10 @@ def run_apart(module: str, question: bytes, deadline_s: float) -> Ended | None:
 
 def end(process: Child) -> None:
     """End the process, with everything that it has started itself. No effect if it has ended."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+    process.kill()
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, 0)  # nothing is left of most: this saves the search through all processes
+        end_family(process.family)
 
 
 def end_with_parent() -> None:
@@ -70,7 +79,7 @@ def end_with_parent() -> None:
 def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(LOOK_EVERY_S)
-    os.killpg(0, signal.SIGKILL)
+    os.killpg(os.getpid(), signal.SIGKILL)  # the group that it leads itself
 
 
 def how_it_ended(code: int) -> str:

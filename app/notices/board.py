@@ -37,11 +37,9 @@ class Board:
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
         self._notices, self._clock_ms, self._new_id = notices, clock_ms, new_id
-        self._least = min((target.rules.threshold for target in notices.targets), default=Severity.CRITICAL)
         self._polls: dict[str, Poll] = {}
         self._changed, self._writing = threading.Condition(), threading.Lock()
-        names = [target.name for target in notices.targets]
-        self._incidents = restored(load_state(notices.state), clusters, names, clock_ms())
+        self._incidents = restored(load_state(notices.state), clusters, clock_ms())
         self._stopping = False
         self.problem: ConfigError | None = None
         save_state(notices.state, self._incidents)
@@ -52,13 +50,24 @@ class Board:
         """Open ones, and those whose end is not sent yet."""
         return self._incidents
 
+    @property
+    def dashboard(self) -> str | None:
+        """Its address, for links."""
+        return self._notices.dashboard
+
+    def change(self, notices: Notices) -> None:
+        """Use another content of the notices file, with the same state file; all targets wake up."""
+        with self._changed:
+            self._notices = notices
+            self._changed.notify_all()
+
     def observe(self, cluster: str, health: Health) -> None:
         """Take note of a poll; the targets wake up."""
         with self._changed:
             last = self._polls.get(cluster)
             poll = poll_of(cluster, health, frozenset() if last is None else last.undecided | last.verdicts.keys())
             self._polls[cluster] = poll
-            self._incidents = after(self._incidents, poll, self._least, self._new_id)
+            self._incidents = after(self._incidents, poll, self._least(), self._new_id)
             self._changed.notify_all()
 
     def due(self, target: Target) -> tuple[Incident, Event] | None:
@@ -104,12 +113,13 @@ class Board:
             self._stored_s = time.monotonic()
 
     def wait(self, seconds: float, until_poll: bool) -> bool:
-        """Wait, or if `until_poll` until a poll is reported earlier; returns whether to continue."""
+        """Wait, at most until the notices file changed, or if `until_poll` a poll; returns whether to continue."""
         with self._changed:
+            notices = self._notices
             if until_poll and not self._stopping:
                 self._changed.wait(seconds)
             else:
-                self._changed.wait_for(lambda: self._stopping, seconds)
+                self._changed.wait_for(lambda: self._stopping or self._notices is not notices, seconds)
             return not self._stopping
 
     def stop(self) -> None:
@@ -118,6 +128,9 @@ class Board:
             self._stopping = True
             self._changed.notify_all()
         self.save()
+
+    def _least(self) -> Severity:
+        return min((target.rules.threshold for target in self._notices.targets), default=Severity.CRITICAL)
 
     def _with_evidence(self, incident: Incident) -> Incident:
         poll = self._polls.get(incident.cluster)

@@ -118,19 +118,15 @@ def after(incidents: Incidents, poll: Poll, least: Severity, new_id: Callable[[]
     return {**kept, **{one.id: one for one in opened}}
 
 
-def restored(incidents: Incidents, clusters: Iterable[str], targets: Iterable[str], now_ms: int) -> Incidents:
-    """Stored incidents at the start of a process.
-
-    Without what was sent to targets that are no longer configured. Incidents of such clusters are closed.
-    """
-    clusters, targets = set(clusters), set(targets)
-    found = {}
-    for one in incidents.values():
-        deliveries = {name: sent for name, sent in one.deliveries.items() if name in targets}
-        found[one.id] = replace(one, deliveries=deliveries)
-        if one.cluster not in clusters and one.closed_ms is None:
-            found[one.id] = replace(found[one.id], closed_ms=now_ms, evidence=NOT_READ)
-    return found
+def restored(incidents: Incidents, clusters: Iterable[str], now_ms: int) -> Incidents:
+    """Stored incidents at the start of a process: those of clusters that are no longer configured are closed."""
+    configured = set(clusters)
+    return {
+        one.id: one
+        if one.cluster in configured or one.closed_ms is not None
+        else replace(one, closed_ms=now_ms, evidence=NOT_READ)
+        for one in incidents.values()
+    }
 
 
 def _opened(group_id: str, poll: Poll, incident_id: str) -> Incident:

@@ -1,5 +1,6 @@
 """Sends notices while the server runs."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -12,6 +13,9 @@ from app.notices.targets import Notices
 from app.notices.worker import TargetStatus, Worker
 from lag.errors import ConfigError
 from lag.verdict.health import Health
+from lag.watched_file import Reading
+
+log = logging.getLogger(__name__)
 
 STOP_WITHIN_S = 1.0
 """How long all attempts that are under way may take when the server stops."""
@@ -25,17 +29,26 @@ def wall_clock_ms() -> int:
 class Notifier:
     """The targets of a notices file, each in a thread of its own; as a context manager they run inside the block.
 
-    `clusters` are the names of those that are polled. Of several servers with the same state file, the first one sends;
-    the others stand by, and look at each poll whether it ended. Raises ConfigError if the state file cannot be used.
+    `read` returns the content of the file and is called at each poll: a change takes effect then. `clusters` are the
+    names of those that are polled. Of several servers with the same state file, the first one sends; the others stand
+    by, and look at each poll whether it ended. Raises ConfigError if the state file cannot be used.
     """
 
-    def __init__(self, notices: Notices, clusters: Iterable[str], clock_ms: Callable[[], int] = wall_clock_ms) -> None:
-        self._notices, self._clusters, self._clock_ms = notices, tuple(clusters), clock_ms
-        self._taking_over = threading.Lock()
+    def __init__(
+        self,
+        read: Callable[[], Reading[Notices]],
+        clusters: Iterable[str],
+        clock_ms: Callable[[], int] = wall_clock_ms,
+    ) -> None:
+        self._read, self._clusters, self._clock_ms = read, tuple(clusters), clock_ms
+        self._notices = read().value
+        self._observing = threading.Lock()
         self._lock: IO[bytes] | None = None
         self._board: Board | None = None
         self._workers: Sequence[Worker] = ()
         self._problem: ConfigError | None = None
+        self.file_problem: ConfigError | None = None
+        """What is wrong with the file, which is not in force as it is; None: nothing."""
         try:
             self._begin()
         except ConfigError:
@@ -44,7 +57,8 @@ class Notifier:
 
     def observe(self, cluster: str, health: Health) -> None:
         """Take note of a poll. Returns at once."""
-        with self._taking_over:
+        with self._observing:
+            self._read_again()
             if self._board is None:
                 self._take_over()
         if self._board is not None:
@@ -83,8 +97,42 @@ class Notifier:
             self._lock = lock_state(self._notices.state)
         if self._lock is not None:
             board = self._board = Board(self._notices, self._clusters, self._clock_ms)
-            its = (self._notices.dashboard, self._clock_ms)
-            self._workers = [Worker(target, board, *its) for target in self._notices.targets]
+            self._workers = [Worker(target, board, self._clock_ms) for target in self._notices.targets]
+
+    def _read_again(self) -> None:
+        """Use what is in the file now, unless it is wrong or names another state file."""
+        found = self._read()
+        problem = found.problem
+        if found.value.state != self._notices.state:
+            problem = ConfigError(
+                "The notices file names another `state`", "That takes effect when the server restarts"
+            )
+        elif found.value is not self._notices:
+            self._notices = found.value
+            if self._board is not None:
+                self._change_targets(self._board)
+            log.info("the notices file was read again: %d targets", len(self._notices.targets))
+        if problem is not None and str(problem) != str(self.file_problem):
+            log.error("the notices file is not in force as it is: %s", problem)
+        self.file_problem = problem
+
+    def _change_targets(self, board: Board) -> None:
+        """Workers of targets that are still there go on, with their failures and retries."""
+        old = {(worker.target.name, worker.target.kind): worker for worker in self._workers}
+        workers, started = list[Worker](), list[Worker]()
+        for target in self._notices.targets:
+            worker = old.pop((target.name, target.kind), None)
+            if worker is None:
+                worker = Worker(target, board, self._clock_ms)
+                started.append(worker)
+            worker.target = target
+            workers.append(worker)
+        for removed in old.values():
+            removed.remove()
+        self._workers = workers
+        board.change(self._notices)
+        for worker in started:
+            worker.start()
 
     def _release(self) -> None:
         if self._lock is not None:

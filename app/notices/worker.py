@@ -41,24 +41,29 @@ class TargetStatus:
 
 
 class Worker:
-    """Takes what is due from the board and sends it, until the board stops."""
+    """Takes what is due from the board and sends it, until the board stops. `target` may be replaced by another one of
+    the same name and kind."""
 
     def __init__(
         self,
         target: Target,
         board: Board,
-        dashboard: str | None,
         clock_ms: Callable[[], int],
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._target, self._board, self._dashboard = target, board, dashboard
+        self.target, self._board = target, board
         self._clock_ms, self._chance = clock_ms, chance
+        self._is_removed = False
         self.status = TargetStatus(target.name, target.kind)
         self._thread = threading.Thread(target=self._run, name=f"notices {target.name}", daemon=True)
 
     def start(self) -> None:
         """Start the thread; only once."""
         self._thread.start()
+
+    def remove(self) -> None:
+        """Send nothing more; the thread ends at its next step."""
+        self._is_removed = True
 
     def join(self, timeout_s: float) -> None:
         """Wait for the end of the thread. An attempt that does not end by then ends with the process."""
@@ -67,25 +72,25 @@ class Worker:
 
     def _run(self) -> None:
         is_running = True
-        while is_running:
+        while is_running and not self._is_removed:
             is_running = self._board.wait(*self._step())
 
     def _step(self) -> tuple[float, bool]:
         """Send the next notice, if there is one; how long to wait then, and whether a poll ends that."""
-        found = self._board.due(self._target)
+        found = self._board.due(self.target)
         if found is None:
             self._board.save()
             return TICK_S, True
         return self._attempt(*found), False
 
     def _attempt(self, incident: Incident, event: Event) -> float:
-        self._board.begin(self._target, incident)
+        self._board.begin(self.target, incident)
         self.status = replace(self.status, sending_since_ms=self._clock_ms(), next_try_ms=None)
         try:
-            self._target.send(self._notice(incident, event))
+            self.target.send(self._notice(incident, event))
         except Undelivered as error:
             if error.never_arrived:
-                self._board.withdraw(self._target, incident)
+                self._board.withdraw(self.target, incident)
             return self._failed(incident, str(error), error.is_final)
         except InvalidTemplate as error:
             return self._failed(incident, str(error), is_final=True)
@@ -94,18 +99,18 @@ class Worker:
         return self._succeeded(incident)
 
     def _notice(self, incident: Incident, event: Event) -> Notice:
-        last = incident.deliveries.get(self._target.name)
+        last = incident.deliveries.get(self.target.name)
         return Notice(
             incident,
             event,
             self._clock_ms(),
-            group_page(self._dashboard, incident),
+            group_page(self._board.dashboard, incident),
             None if last is None else last.severity,
-            self._target.extras,
+            self.target.extras,
         )
 
     def _succeeded(self, incident: Incident) -> float:
-        self._board.confirm(self._target, incident)
+        self._board.confirm(self.target, incident)
         before, now_ms = self.status, self._clock_ms()
         if before.failures:
             log.info("target %s: takes notices again", before.name)
@@ -120,6 +125,6 @@ class Worker:
         next_ms = pause.ends_ms(self._clock_ms())
         self.status = replace(before, failures=failures, error=cause, sending_since_ms=None, next_try_ms=next_ms)
         if is_final:
-            self._board.confirm(self._target, incident)  # it would be refused again, and hold up those behind it
+            self._board.confirm(self.target, incident)  # it would be refused again, and hold up those behind it
             self.status = replace(self.status, refused=before.refused + 1)
         return pause.seconds

@@ -30,6 +30,7 @@ from lag.polling.evaluation import ClusterReader, LastVerdicts, ReadPolicy, no_v
 from lag.polling.policy_file import PolicyFile, PolicyReading
 from lag.polling.verdict_changes import VerdictChanges
 from lag.verdict.health import Health
+from lag.watched_file import WatchedFile
 
 if TYPE_CHECKING:
     from app.notices.notifier import Notifier
@@ -98,7 +99,8 @@ def notifying(settings: Settings) -> Iterator["Notifier | None"]:
     from app.notices.notifier import Notifier
     from app.notices.targets import load_notices  # imported here because few send notices
 
-    with Notifier(load_notices(settings.notices), [c.name for c in settings.clusters]) as notifier:
+    read = WatchedFile(settings.notices, load_notices).read
+    with Notifier(read, [c.name for c in settings.clusters]) as notifier:
         yield notifier
 
 

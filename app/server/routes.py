@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from app.pages import PAGES
 from app.server import readiness
-from app.server.api.burrow import burrow_routes
+from app.server.api.burrow.routes import burrow_routes
 from app.server.api.routes import API
 from app.server.compat.page_shell import page_shell
 from app.server.metrics import metrics

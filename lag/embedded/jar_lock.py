@@ -1,6 +1,6 @@
 """The list of jars, with sizes and SHA-256, that `jars.lock.toml` fixes.
 
-`python -m lag.embedded.jar_lock` resolves the list anew from the coordinates that stand in the file and writes it back:
+`python -m lag.embedded.jar_lock` resolves the list again from the coordinates in the file and writes it back:
 run it after changing a version there. It needs the network and an installed PySpark, whose own jars are left out.
 """
 

@@ -7,7 +7,8 @@ and writes one line to stdout for each. When stdin closes (the parent has ended)
 longer PARENT_PID, it kills the processes, removes the folder and ends. Its first line is `{"folder": PATH}`.
 
 If the supervisor is killed, the kernel kills its processes (Linux), and the next supervisor removes the folder: a
-folder is in use as long as a process holds the lock on it. `owned_folder` is for processes without a supervisor.
+folder is in use as long as a process holds the lock on it. `owned_folder` is for processes without a supervisor. The
+folder is also the name of the family (`lag.process_family`) of the processes in it.
 
 Only the standard library is imported here, so that it starts quickly.
 """
@@ -28,12 +29,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from lag.process_family import end_family, environment
+
 PREFIX = "groupscope-kafka-"
 _NEW_FOR_S = 60
 _CHECK_PARENT_EVERY_S = 1.0
 _PR_SET_PDEATHSIG = 1
 _GONE_WITHIN_S = 10
-_LOOK_EVERY_S = 0.01
 
 
 class Supervisor:
@@ -69,7 +71,7 @@ class Supervisor:
             process.kill()
         for process in self._processes.values():
             process.wait()
-        _end_sessions({process.pid for process in self._processes.values()})
+        end_family(str(self._folder))
         _remove(self._folder)
 
 
@@ -88,6 +90,7 @@ def _start(command: list[str], folder: Path, log: Path) -> subprocess.Popen[byte
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            env=environment(str(folder)),
             start_new_session=True,
             preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
@@ -101,27 +104,6 @@ def _wait_until_stopped(pid: int) -> None:
 
 def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def _end_sessions(leaders: set[int]) -> None:
-    """Kill the remaining processes of the sessions that these processes led, until none is left."""
-    import psutil
-
-    deadline = time.monotonic() + _GONE_WITHIN_S
-    while time.monotonic() < deadline and (left := [p for p in psutil.process_iter() if _is_of(p, leaders)]):
-        for process in left:
-            with suppress(psutil.Error):
-                process.kill()
-        time.sleep(_LOOK_EVERY_S)
-
-
-def _is_of(process: Any, leaders: set[int]) -> bool:
-    import psutil
-
-    try:
-        return os.getsid(process.pid) in leaders and process.status() != psutil.STATUS_ZOMBIE
-    except (OSError, psutil.Error):
-        return False
 
 
 @contextmanager
@@ -151,7 +133,7 @@ def _new_prefix(prefix: str) -> str:
 
 
 def sweep(where: Path, prefix: str = PREFIX) -> None:
-    """Remove the folders of owners that were killed, and kill what still runs in them."""
+    """Remove the folders of owners that were killed, and kill what still runs of them."""
     for folder in where.glob(f"{prefix}*"):
         remove_if_abandoned(folder)
     for folder in where.glob(f"{_new_prefix(prefix)}*"):
@@ -161,29 +143,19 @@ def sweep(where: Path, prefix: str = PREFIX) -> None:
 
 
 def remove_if_abandoned(folder: Path) -> None:
-    """Remove a folder, and kill what still runs in it, unless its owner is alive."""
+    """Remove a folder, and kill its family, unless its owner is alive."""
     try:
         lock = os.open(folder, os.O_RDONLY)
     except OSError:  # another user's, or already gone
         return
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _kill_all_in(folder)
+        end_family(str(folder))
         shutil.rmtree(folder, ignore_errors=True)
     except BlockingIOError:
         return
     finally:
         os.close(lock)
-
-
-def _kill_all_in(folder: Path) -> None:
-    import psutil
-
-    running = [p for p in psutil.process_iter(["cmdline"]) if any(str(folder) in a for a in p.info["cmdline"] or ())]
-    for process in running:
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
-    psutil.wait_procs(running, timeout=_GONE_WITHIN_S)
 
 
 def _serve(supervisor: Supervisor, parent: int, signalled: int) -> None:

@@ -13,10 +13,10 @@ from lag.generations.recent import MAX_REBALANCES, RecentRebalances, recent_reba
 from lag.generations.recorded import GenerationRecorder
 from lag.generations.recorded.history import take_rows
 from lag.generations.recorded.model import RecordedState
-from lag.generations.recorded.recorder import CLASSIC_GROUP
 from lag.history.resume.stream_progress import read_until
 from lag.history.span import EPOCH
 from lag.history.store import History, literal
+from lag.records.record_types import RECORD_TYPES, Role
 
 MAX_RECORDS = 1_000
 """Records that are looked at, newest first. A rebalance has one, of a KIP-848 or share group at least two."""
@@ -63,7 +63,7 @@ def _states(rows: list[dict[str, Any]], names: Mapping[UUID, str]) -> Mapping[st
     recorder = GenerationRecorder(names.get, MAX_REBALANCES + 1)
     for _, same in groupby(rows, key=lambda row: row["group_id"]):
         its = list(same)
-        whole = all(row["key"] is not None or row["record_type"] == CLASSIC_GROUP for row in its)
+        whole = all(row["key"] is not None or RECORD_TYPES[row["record_type"]].role is Role.GROUP for row in its)
         take_rows(recorder, [row for row in its if row["key"] is not None], whole=whole)
     return recorder.all_states()
 

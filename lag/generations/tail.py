@@ -1,7 +1,7 @@
 """Follows `__consumer_offsets` of one cluster in process, so that generations are known as they happen.
 
 Read-only, without a group. It begins a bounded number of records back, goes on from there over restarts of brokers, and
-begins anew where the log no longer has what comes next. What cannot be read is a Problem; the groups of such partitions
+restarts where the log no longer has what comes next. What cannot be read is a Problem; the groups of such partitions
 are then inferred from polling (`lag.generations.inferred`).
 """
 

@@ -12,6 +12,7 @@ from lag.embedded.jars import spark_jars
 from lag.embedded.java import NO_PERF_DATA, find_java, spark_java_home
 from lag.embedded.supervisor import owned_folder
 from lag.errors import ConfigError, EmbeddedError
+from lag.process_family import environment
 
 if find_spec("pyspark") is None:
     raise ConfigError("PySpark is not installed", "Install it: uv sync --extra pipeline")
@@ -94,6 +95,7 @@ def _always() -> dict[str, str]:
 
 
 def _local(cores: int, heap_mb: int, java_options: str, folder: Path) -> dict[str, str]:
+    os.environ.update(environment(str(folder)))  # the JVM inherits it: whoever removes the folder ends that, too
     os.environ["JAVA_HOME"] = str(spark_java_home(find_java()))
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     quiet = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"

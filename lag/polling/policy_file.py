@@ -11,7 +11,6 @@
 Every key is optional. Those of a pattern apply on top of those at the top of the file.
 """
 
-import threading
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -25,6 +24,7 @@ from lag.settings_file import load_settings_file
 from lag.verdict.policy import GroupPolicy, Policy
 from lag.verdict.sample_window import MIN_SAMPLES
 from lag.verdict.status_rules import Rules
+from lag.watched_file import WatchedFile
 
 _RULES = {field.name for field in fields(Rules)}
 
@@ -96,39 +96,15 @@ class PolicyReading:
 
 
 class PolicyFile:
-    """A policy file that is read again after a change. A file that is broken leaves the last good policy in force.
-
-    Thread safe: the collectors of all clusters read it. Raises ConfigError if it is broken from the start.
-    """
+    """A policy file that the collectors of all clusters read. Raises ConfigError if it is broken from the start."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._lock = path, threading.Lock()
-        self._version = _version(path)
-        self._reading = PolicyReading(load_policy(path))
+        self._file = WatchedFile(path, load_policy)
 
     def read(self) -> PolicyReading:
-        """The policy in force now: the file is opened only if its time, size or place on the disk changed."""
-        with self._lock:
-            version = _version(self._path)
-            if version != self._version:
-                self._version, self._reading = version, self._read_again()
-            return self._reading
-
-    def _read_again(self) -> PolicyReading:
-        try:
-            return PolicyReading(load_policy(self._path))
-        except ConfigError as error:
-            error.__traceback__ = error.__context__ = None
-            return PolicyReading(self._reading.policy, error)
-
-
-def _version(path: Path) -> tuple[int, int, int] | None:
-    """Differs after each change of the file; None: it cannot be seen."""
-    try:
-        stat = path.stat()
-    except OSError:
-        return None
-    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+        """The policy in force now."""
+        found = self._file.read()
+        return PolicyReading(found.value, found.problem)
 
 
 def load_policy(path: Path) -> Policy:

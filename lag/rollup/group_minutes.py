@@ -218,8 +218,8 @@ def _bumps(now: _Now, record: GroupRecord) -> int:
         now.gone = record.type
         return 0
     before, number = now.number, record.number
-    anew = before is None or number < before or record.type == now.gone
-    bumps = _since_birth(record) if anew else number - (before or 0)
+    is_new = before is None or number < before or record.type == now.gone
+    bumps = _since_birth(record) if is_new else number - (before or 0)
     now.number, now.gone = number, None
     if bumps and record.role is Role.EPOCH:  # without members there is no assignment
         now.began_us = (now.began_us or record.at_us) if now.members else None

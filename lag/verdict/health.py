@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from lag.lazy_sequence import MadeOnce
 from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal, Remainder
 from lag.verdict.group_onsets import GroupOnsets
 from lag.verdict.onset import Onset, OnsetColumns
-from lag.verdict.status import Status
+from lag.verdict.status import Status, StatusCodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,19 @@ class PartitionHealth:
     last_moved_ms: int | None
     lag_trend: NDArray[np.float64]
     remainder: Remainder = Remainder.UNKNOWN
+
+
+class PartitionHealths(MadeOnce[PartitionHealth]):
+    """The partitions of one group: `make` makes the entry of a row when it is read first.
+
+    `status` is uint8[n_partitions], indexes into URGENCY, and known without making an entry.
+    """
+
+    __slots__ = ("status",)
+
+    def __init__(self, status: StatusCodes, make: Callable[[int], PartitionHealth]) -> None:
+        super().__init__(len(status), make)
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +122,7 @@ class Health:
     snapshot: ClusterSnapshot
     times_ms: NDArray[np.int64]
     groups: Sequence[GroupHealth]
-    group_partitions: Callable[[int], Sequence[PartitionHealth]] = field(repr=False)
+    group_partitions: Callable[[int], PartitionHealths] = field(repr=False)
     needs_marker_check: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
     columns: GroupColumns = field(default_factory=_no_columns, repr=False)
     onsets: GroupOnsets | None = field(default=None, repr=False)
@@ -118,6 +132,6 @@ class Health:
         at = self.snapshot.by_group.get(group_id)
         return None if at is None else self.groups[at]
 
-    def partitions(self, group: GroupSnapshot) -> Sequence[PartitionHealth]:
+    def partitions(self, group: GroupSnapshot) -> PartitionHealths:
         """One entry per entry of `group.partitions`. Raises KeyError if the snapshot does not have the group."""
         return self.group_partitions(self.snapshot.by_group[group.group_id])

@@ -20,6 +20,9 @@ MIN_PARTITIONS = 3
 RANGE = "range"
 """The name of both range assignors, that of clients and that of brokers."""
 
+HINTED = frozenset({Status.FALLING_BEHIND, Status.STALLED})
+"""The verdicts on which there can be a hint."""
+
 Rows = Sequence[tuple[PartitionLag, PartitionHealth]]
 
 
@@ -50,6 +53,8 @@ def hint(group: GroupSnapshot, status: Status, rows: Rows, names: Mapping[str, s
 
     `rows`: the group's partitions; `names`: member id -> the name that people know it by.
     """
+    if status not in HINTED:
+        return None
     existing = [row for row in rows if row[1].finding.status is not Status.TOPIC_DELETED]
     affected = [row for row in existing if row[1].finding.status is status]
     if status is Status.FALLING_BEHIND and group.members and affected:

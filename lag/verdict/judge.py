@@ -4,7 +4,7 @@ All groups with the same rules are judged at once, in blocks of rows that fit th
 per group are kept; objects and sentences are made when somebody asks for a group, and only once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from lag.verdict.columns import concatenate, take
 from lag.verdict.group_onsets import Evidence, GroupOnsets, evidence_of
 from lag.verdict.group_rules import GroupRules
 from lag.verdict.group_verdicts import GroupVerdicts, group_time_lag, judge_groups
-from lag.verdict.health import GroupColumns, GroupHealth, Health, PartitionHealth, TimeLag
+from lag.verdict.health import GroupColumns, GroupHealth, Health, PartitionHealth, PartitionHealths, TimeLag
 from lag.verdict.onset import GroupRecords, OnsetColumns
 from lag.verdict.rates import Floats, TimeLags
 from lag.verdict.row_verdicts import GroupFlags, RowVerdicts, judge_rows
@@ -104,11 +104,11 @@ class _Groups:
         self.onsets = past.onsets.after(snapshot.at_ms, names, status, self._block.evidence, past.records)
         self.columns = self._group_columns(status)
 
-    def partitions(self, number: int) -> Sequence[PartitionHealth]:
+    def partitions(self, number: int) -> PartitionHealths:
         """One entry per row of group `number`, made when it is read."""
         rules, first = self._rules.of(number), self._snapshot.offsets.rows(number).start
         rows = self._rows(np.array([number]), rules)
-        return MadeOnce(len(rows.status), lambda at: self._partition(rows, at, first + at, rules))
+        return PartitionHealths(rows.status, lambda at: self._partition(rows, at, first + at, rules))
 
     def _judge_all(self) -> tuple[_Block, Ints]:
         bounds, samples = self._snapshot.offsets.bounds, len(self._window.times_ms)

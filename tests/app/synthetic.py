@@ -13,7 +13,7 @@ from lag.cluster.problems import merged
 from lag.cluster.requests.error_codes import group_problem
 from lag.model import Broker, ClusterSnapshot, GroupSnapshot, GroupType, LagTotal, Member, Problem, Scope, Topic
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionLag, PartitionProblem, PartitionRows, problem_code
-from lag.verdict.health import Finding, GroupColumns, GroupHealth, Health, PartitionHealth, TimeLag
+from lag.verdict.health import Finding, GroupColumns, GroupHealth, Health, PartitionHealth, PartitionHealths, TimeLag
 from lag.verdict.onset import SOURCE_CODE, Onset, OnsetColumns, OnsetSource
 from lag.verdict.rates import NEVER
 from lag.verdict.sample_window import Window
@@ -66,11 +66,13 @@ class Spec:
     time_lag: TimeLag = field(default_factory=lambda: TimeLag(None, reason="no sample"))
 
 
-def open_group(by_id: Mapping[str, Spec], snapshot: ClusterSnapshot, at: int) -> list[PartitionHealth]:
+def open_group(by_id: Mapping[str, Spec], snapshot: ClusterSnapshot, at: int) -> PartitionHealths:
     """The judgement of each partition, as the spec asks."""
     group = snapshot.groups[at]
     spec = by_id[group.group_id]
-    return [_partition(snapshot, spec, r, lag) for r, lag in zip(_sorted(spec.rows), group.partitions, strict=True)]
+    rows = _sorted(spec.rows)
+    status = np.array([STATUS_CODE[row.status] for row in rows], np.uint8)
+    return PartitionHealths(status, lambda n: _partition(snapshot, spec, rows[n], group.partitions[n]))
 
 
 def _partition(snapshot: ClusterSnapshot, spec: Spec, row: Row, lag: PartitionLag) -> PartitionHealth:

@@ -7,15 +7,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.processes import command_line, using
+from app.child_process import end, run_apart, started
+from tests.support.processes import command_line, is_alive, somebody_elses, using
 from tests.support.waiting import wait_until
 
 ASK = """
-from app.server.api import computation, worker
+from app.server.api.worker import computation, tasks
 plugin = "tests.app.bad_plugins:Dawdles"
 scenario = b'''{"schema_version": 1, "name": "one", "assignor": "range", "topics": [{"name": "t", "partitions": 1}],
 "members": [{"id": "a", "topics": ["t"]}]}'''
-computation.computed(worker.WHAT_IF, scenario, {"assignors": [plugin], "plugins": [plugin]}, deadline_s=600)
+computation.computed(tasks.WHAT_IF, scenario, {"assignors": [plugin], "plugins": [plugin]}, deadline_s=600)
 """
 
 
@@ -30,3 +31,20 @@ def test_a_worker_and_its_plugin_end_with_a_server_that_is_killed(
         server.kill()
     _, left = psutil.wait_procs(started, timeout=30)
     assert (len(started), left) == (2, [])
+
+
+@pytest.mark.process
+def test_what_a_process_has_started_ends_with_it() -> None:
+    ended = run_apart("tests.app.leaves_a_child", b"", deadline_s=60)
+    assert ended is not None
+    assert ended.code == 0
+    assert not is_alive(int(ended.answer))
+
+
+@pytest.mark.process
+def test_a_process_that_now_has_the_id_of_one_that_ended_is_spared() -> None:
+    with started("platform") as process, somebody_elses("sleep", "600") as other:
+        process.wait()
+        process.pid = other.pid
+        end(process)
+        assert other.poll() is None

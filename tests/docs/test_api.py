@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 import assignors
 from app.server import readiness
-from app.server.api.burrow import burrow_routes
+from app.server.api.burrow.routes import burrow_routes
 from app.server.api.openapi import PREFIX
 from app.server.api.routes import ENDPOINTS
 from assignors import load_scenario
@@ -89,7 +89,7 @@ def _served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         pytest.MonkeyPatch.context() as patched,
         installed(replace(its, settings=its.settings.model_copy(update={"history": root}), changes={"demo": changes})),
     ):
-        for module in ("app.server.readiness", "app.server.api.burrow"):
+        for module in ("app.server.readiness", "app.server.api.burrow.routes"):
             patched.setattr(f"{module}.wall_clock_ms", lambda: NOW_MS + 4_000)
         yield
 

@@ -1,5 +1,8 @@
 """The processes of a test, told by their temp dir: however they were started and whoever their parent is now."""
 
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -16,6 +19,24 @@ def command_line(process: psutil.Process) -> list[str]:
         return process.cmdline()
     except psutil.Error:
         return []
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it runs; a zombie does not: whoever adopted it has only not looked yet."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@contextmanager
+def somebody_elses(*command: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process with a session of its own that no product code has started; killed at the end of the block."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def _temp_dir(process: psutil.Process) -> str | None:

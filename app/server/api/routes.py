@@ -6,9 +6,9 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 
-from app.server.api import advice, changes, clusters, generations, groups, history, whatif
 from app.server.api.dispatch import EncodedMount, encoded, http_problem, route
 from app.server.api.endpoint import Call, Endpoint, Query
+from app.server.api.endpoints import advice, changes, clusters, generations, groups, history, whatif
 from app.server.api.openapi import PREFIX, openapi
 
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from app.documents.advice import AdviceDocument
-from app.server.api import advice, generations, groups
-from app.server.api.advice import AdviceBody
 from app.server.api.endpoint import Call, Query
-from app.server.api.generations import GenerationsQuery, RecordedGenerationsDocument
-from app.server.api.groups import GroupsDocument, GroupsQuery, PartitionsDocument, PartitionsQuery
-from app.server.api.whatif import SimulateDocument, WhatIfDocument
+from app.server.api.endpoints import advice, generations, groups
+from app.server.api.endpoints.advice import AdviceBody
+from app.server.api.endpoints.generations import GenerationsQuery, RecordedGenerationsDocument
+from app.server.api.endpoints.groups import GroupsDocument, GroupsQuery, PartitionsDocument, PartitionsQuery
+from app.server.api.endpoints.whatif import SimulateDocument, WhatIfDocument
 from app.server.tools.scenario import SCENARIO, SimulateArguments, WhatIfArguments, simulate, what_if
 from app.server.tools.tool import Answered, OfCluster, OfGroup, Tool
 from app.server.tools.why import WhyArguments, WhyDocument, why

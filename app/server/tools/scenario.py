@@ -5,11 +5,11 @@ from typing import Any, TypeVar
 
 from pydantic import Field
 
-from app.server.api import whatif
 from app.server.api.endpoint import Call, Query
-from app.server.api.generations import group_scenario
+from app.server.api.endpoints import whatif
+from app.server.api.endpoints.generations import group_scenario
+from app.server.api.endpoints.whatif import SimulateQuery, WhatIfQuery
 from app.server.api.problem import ApiError, field_error, invalid_fields
-from app.server.api.whatif import SimulateQuery, WhatIfQuery
 from app.server.source import Source
 from app.server.tools.tool import LONGEST_NAME, PLACE, Answered, OfCluster
 from assignors.scenario.syntax import MOST_BYTES

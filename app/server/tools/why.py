@@ -1,13 +1,12 @@
 """Why a group has its verdict."""
 
-from collections.abc import Sequence
-
+import numpy as np
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from app.documents.snapshot import partitions_document
 from app.server.api.endpoint import Call
-from app.server.api.groups import (
+from app.server.api.endpoints.groups import (
     JudgedPartitionDocument,
     JudgedSummaryDocument,
     judged_partition,
@@ -16,8 +15,8 @@ from app.server.api.groups import (
 )
 from app.server.tools.tool import OfGroup
 from lag.polling.report import Report
-from lag.verdict.health import PartitionHealth
-from lag.verdict.hints import hint
+from lag.verdict.health import PartitionHealths
+from lag.verdict.hints import HINTED, hint
 from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
 
 
@@ -55,10 +54,10 @@ def why(call: Call[WhyArguments]) -> WhyDocument:
     report, number = call.report, call.group
     health = report.health.partitions(report.snapshot.groups[number])
     lags = report.snapshot.offsets.lag[report.snapshot.offsets.rows(number)]
-    unhealthy = [at for at, its in enumerate(health) if its.finding.status is not Status.OK]
-    worst = sorted(unhealthy, key=lambda at: (STATUS_CODE[health[at].finding.status], -int(lags[at]), at))
+    unhealthy = np.flatnonzero(health.status != STATUS_CODE[Status.OK])
+    worst = unhealthy[np.lexsort((-lags[unhealthy], health.status[unhealthy]))]
     first = report.snapshot.offsets.rows(number).start
-    rows = ((health[at], slice(first + at, first + at + 1)) for at in worst[: call.query.limit])
+    rows = ((health[at], slice(first + at, first + at + 1)) for at in worst[: call.query.limit].tolist())
     return {
         "cluster": call.cluster,
         "number": report.snapshot.number,
@@ -70,9 +69,9 @@ def why(call: Call[WhyArguments]) -> WhyDocument:
     }
 
 
-def _hint(report: Report, number: int, health: Sequence[PartitionHealth]) -> HintDocument | None:
+def _hint(report: Report, number: int, health: PartitionHealths) -> HintDocument | None:
     code, group = int(report.health.columns.status[number]), report.snapshot.groups[number]
-    if code == TOO_EARLY:
+    if code == TOO_EARLY or URGENCY[code] not in HINTED:
         return None
     found = hint(group, URGENCY[code], list(zip(group.partitions, health, strict=True)), {})
     return None if found is None else {"action": found.action, "reason": found.reason, "member_id": found.member_id}

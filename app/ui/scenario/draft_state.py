@@ -73,7 +73,7 @@ def gallery() -> pd.DataFrame:
 
 
 def start(**parameters: str) -> None:
-    """Begin anew from another start: `group=`, `example=`, or nothing."""
+    """Start again from another start: `group=`, `example=`, or nothing."""
     for name in ("group", "example", "scenario", *_LOOKED_AT, "generation", "at", "protocol", "story"):
         state.set_url(name, parameters.get(name))
     st.session_state.pop(_DRAFT, None)
@@ -86,7 +86,7 @@ def parameters() -> dict[str, str]:
 
 
 def start_from_file(data: bytes, name: str) -> None:
-    """Begin anew from an uploaded file. Raises ScenarioError."""
+    """Start again from an uploaded file. Raises ScenarioError."""
     scenario = check_bytes(data, name).scenario
     packed = link_codec.pack(scenario)
     start()

@@ -22,8 +22,10 @@ def targets(now_ms: int) -> None:
         return
     statuses = notifier.statuses()
     widgets.titled("Notices", f":gray[to {formats.plural(len(statuses), 'target')}]")
-    problem = notifier.problem()
-    if problem is not None:
+    if (problem := notifier.file_problem) is not None:
+        rest = f"{formats.md(str(problem))}. What it said before stays in force."
+        widgets.line(":orange", "error", "The notices file is not in force as it is", rest)
+    if (problem := notifier.problem()) is not None:
         widgets.line(":orange", "error", "Incidents are not stored", formats.md(str(problem)))
     if statuses:
         _table(pd.DataFrame([_row(status, now_ms) for status in statuses]))

@@ -235,7 +235,7 @@ def _tell(line: Connection, order: Order) -> None:
 
 
 def _signal(member: RunningMember, number: signal.Signals) -> None:
-    if member.pid is not None:
+    if member.pid is not None and member.body.is_alive():  # else its id may be another process's by now
         try:
             os.kill(member.pid, number)
         except ProcessLookupError:

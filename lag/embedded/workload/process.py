@@ -4,7 +4,6 @@ import importlib.util
 import json
 import os
 import secrets
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,10 +15,11 @@ from typing import IO, Self
 from lag.embedded.signals import uninterrupted
 from lag.embedded.workload.controls import Controls
 from lag.errors import EmbeddedError
+from lag.process_family import end_family, environment, living, new_family
 
 KEY_ENVIRONMENT = "GROUPSCOPE_DEMO_KEY"
 STOP_S = 10.0
-SESSION_S = 2.0
+LEFT_S = 2.0
 POLL_S = 0.1
 LAST_BYTES = 4000
 
@@ -34,6 +34,7 @@ class Workload:
 
     def __init__(self, bootstrap_servers: str, folder: Path) -> None:
         self._bootstrap_servers, self._folder = bootstrap_servers, folder
+        self._family = new_family()
         self._process: subprocess.Popen[bytes] | None = None
         self._controls: Controls | None = None
         self._log: IO[bytes] | None = None
@@ -99,7 +100,7 @@ class Workload:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        _end_session(process.pid)
+        _end(self._family)
         log.close()
 
     def _spawn(self, key: bytes) -> subprocess.Popen[bytes]:
@@ -109,7 +110,7 @@ class Workload:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            env=os.environ | {KEY_ENVIRONMENT: key.hex(), "MALLOC_ARENA_MAX": "2"},
+            env=environment(str(self._folder), self._family) | {KEY_ENVIRONMENT: key.hex(), "MALLOC_ARENA_MAX": "2"},
             start_new_session=True,
         )
 
@@ -132,13 +133,9 @@ class Workload:
         return self._log.read().decode(errors="replace").strip() or "it wrote nothing"
 
 
-def _end_session(leader: int) -> None:
-    """Wait until the processes of the workload's session are gone, and kill those that stay."""
-    deadline_s = time.monotonic() + SESSION_S
-    try:
-        while time.monotonic() < deadline_s:
-            os.killpg(leader, 0)
-            time.sleep(POLL_S / 10)
-        os.killpg(leader, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+def _end(family: str) -> None:
+    """Wait until the processes of the workload are gone, and kill those that stay."""
+    deadline_s = time.monotonic() + LEFT_S
+    while time.monotonic() < deadline_s and living(family):
+        time.sleep(POLL_S / 10)
+    end_family(family)

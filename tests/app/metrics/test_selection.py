@@ -11,7 +11,7 @@ from app.metrics.view import Polled
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType, Topic
 from lag.offsets import EndOffsets, OffsetTable
 from lag.polling.report import CollectorStatus, Report
-from lag.verdict.health import GroupColumns, Health
+from lag.verdict.health import GroupColumns, Health, PartitionHealth, PartitionHealths
 from lag.verdict.onset import OnsetColumns
 from lag.verdict.sample_window import Window
 from lag.verdict.status import STATUS_CODE, Status
@@ -151,7 +151,8 @@ def bomb() -> Polled:
     )
     times_ms = np.zeros(1, np.int64)
     window = Window(times_ms, table.end, (table.committed,), (ends.log_start,), (ends.log_end,))
-    health = Health(snapshot, times_ms, (), lambda _: (), columns=columns)
+    none = PartitionHealths(np.empty(0, np.uint8), list[PartitionHealth]().__getitem__)
+    health = Health(snapshot, times_ms, (), lambda _: none, columns=columns)
     return Polled("prod", Report(snapshot, health, window), CollectorStatus(10.0, polls=1), 0)
 
 

@@ -3,7 +3,9 @@
 import itertools
 import json
 import logging
+import os
 import stat
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,12 +20,13 @@ from app.notices.notifier import Notifier
 from app.notices.senders import send_http
 from app.notices.severity import Severity
 from app.notices.store import load_state, save_state
-from app.notices.targets import Notices, Target
+from app.notices.targets import Notices, Target, load_notices
 from app.notices.templates import Into, compiled
 from app.notices.worker import TargetStatus
 from lag.errors import ConfigError
+from lag.watched_file import Reading, WatchedFile
 from tests.app.notices.made import OK, SECRET, T0, UNCOMMITTED, WAITS, health, incident
-from tests.lag.make import cluster, end, judged
+from tests.lag.make import GroupSpec, cluster, end, judged
 from tests.support.notice_targets import Listener, closed_port, http_server
 from tests.support.waiting import wait_until
 
@@ -47,7 +50,8 @@ def target(name: str, url: str, **rules: object) -> Target:
 
 @contextmanager
 def running(folder: Path, *targets: Target, clock: Clock | None = None) -> Iterator[Notifier]:
-    with Notifier(Notices(targets, folder / "state.json"), ["prod"], clock or Clock()) as notifier:
+    reading = Reading(Notices(targets, folder / "state.json"))
+    with Notifier(lambda: reading, ["prod"], clock or Clock()) as notifier:
         yield notifier
 
 
@@ -164,6 +168,109 @@ def test_no_secret_is_logged_or_shown(tmp_path: Path, caplog: pytest.LogCaptureF
     assert SECRET not in (tmp_path / "state.json").read_text()
 
 
+# -- a file that changes while the server runs -------------------------------------------------------------------------
+
+
+class Edited:
+    """A notices file, and a notifier that reads it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._times, self._polls = path, itertools.count(10**9, 10**9), itertools.count(1)
+
+    def write(self, *targets: tuple[str, str], more: str = "") -> None:
+        """Webhooks of that name and URL."""
+        listed = "".join(f"  - {{name: {name}, url: '{url}'}}\n" for name, url in targets)
+        self._path.write_text(f"webhook:\n{listed}{more}")
+        at_ns = next(self._times)
+        os.utime(self._path, ns=(at_ns, at_ns))
+
+    @contextmanager
+    def read(self) -> Iterator[Notifier]:
+        with Notifier(WatchedFile(self._path, load_notices).read, ["prod"], Clock()) as self.notifier:
+            yield self.notifier
+
+    def poll(self, **groups: GroupSpec) -> None:
+        number = next(self._polls)
+        self.notifier.observe("prod", health(number, T0 + number, **groups))
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Edited:
+    return Edited(tmp_path / "notices.yaml")
+
+
+def test_a_target_that_is_added_is_sent_what_is_open_and_the_others_go_on(edited: Edited) -> None:
+    with http_server() as old, http_server() as new:
+        edited.write(("old", old.url))
+        with edited.read() as notifier:
+            edited.poll(bad=UNCOMMITTED)
+            wait_until(lambda: status(notifier, "old").sent == 1)
+            edited.write(("new", new.url), ("old", old.url))
+            edited.poll(bad=UNCOMMITTED)
+            wait_until(lambda: status(notifier, "new").sent == 1)
+            edited.poll(bad=OK)
+            wait_until(lambda: [each.sent for each in notifier.statuses()] == [2, 2])
+    assert events(old) == events(new) == [("open", "bad"), ("close", "bad")]
+    assert {one["id"] for one in old.documents()} == {one["id"] for one in new.documents()}
+
+
+def test_a_target_that_is_removed_is_sent_nothing_and_one_that_returns_is_sent_the_end(edited: Edited) -> None:
+    with http_server() as stays, http_server() as goes:
+        edited.write(("stays", stays.url), ("goes", goes.url))
+        with edited.read() as notifier:
+            edited.poll(bad=UNCOMMITTED)
+            wait_until(lambda: [each.sent for each in notifier.statuses()] == [1, 1])
+            edited.write(("stays", stays.url))
+            edited.poll(bad=OK)
+            wait_until(lambda: [each.sent for each in notifier.statuses()] == [2])
+            assert events(goes) == [("open", "bad")]
+            edited.write(("stays", stays.url), ("goes", goes.url))
+            edited.poll(bad=OK)
+            wait_until(lambda: status(notifier, "goes").sent == 1)
+    assert events(goes) == [("open", "bad"), ("close", "bad")]
+    assert events(stays) == [("open", "bad"), ("close", "bad")]
+
+
+def test_a_corrected_address_is_used(edited: Edited) -> None:
+    with http_server() as server:
+        edited.write(("a", f"http://127.0.0.1:{closed_port()}"))
+        with edited.read() as notifier:
+            edited.poll(bad=UNCOMMITTED)
+            wait_until(lambda: status(notifier, "a").failures)
+            edited.write(("a", server.url))
+            edited.poll(bad=UNCOMMITTED)
+            wait_until(lambda: status(notifier, "a").sent == 1)
+    assert events(server) == [("open", "bad")]
+
+
+def test_a_broken_file_is_named_with_its_line_and_the_last_good_one_stays(
+    edited: Edited, caplog: pytest.LogCaptureFixture
+) -> None:
+    with http_server() as server:
+        edited.write(("a", server.url))
+        with edited.read() as notifier:
+            edited.write(("a", server.url), more="slck: []\n")
+            edited.poll(bad=UNCOMMITTED)
+            edited.poll(bad=UNCOMMITTED)
+            wait_until(lambda: status(notifier, "a").sent == 1)
+            assert "notices.yaml: line 3: slck" in str(notifier.file_problem)
+            assert [record.levelname for record in caplog.records] == ["ERROR"]
+            edited.write(("b", server.url))
+            edited.poll(bad=UNCOMMITTED)
+            assert notifier.file_problem is None
+            assert [each.name for each in notifier.statuses()] == ["b"]
+
+
+def test_another_state_file_takes_effect_at_the_next_start(edited: Edited) -> None:
+    with http_server() as server:
+        edited.write(("a", server.url))
+        with edited.read() as notifier:
+            edited.write(("b", server.url), more="state: other.json\n")
+            edited.poll(bad=UNCOMMITTED)
+            wait_until(lambda: status(notifier, "a").sent == 1)
+            assert "`state`" in str(notifier.file_problem)
+
+
 # -- the board, without threads ----------------------------------------------------------------------------------------
 
 
@@ -220,6 +327,19 @@ def test_what_never_arrived_is_not_ended_at_the_target(tmp_path: Path) -> None:
     made.withdraw(its, found[0])
     made.observe("prod", health(2, T0 + 2, bad=OK))
     assert made.due(its) is None
+
+
+def test_a_change_of_the_file_ends_the_pause_before_a_retry(tmp_path: Path) -> None:
+    made = board(tmp_path, target("a", "http://x"))
+    pause = threading.Thread(target=made.wait, args=(60, False), daemon=True)
+    pause.start()
+
+    def ended() -> bool:
+        made.change(Notices((), tmp_path / "state.json"))
+        pause.join(0.05)
+        return not pause.is_alive()
+
+    wait_until(ended)
 
 
 # -- the state file ----------------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ import psutil
 import pytest
 from starlette.applications import Starlette
 
-from app.server.api import advice, whatif, worker
+from app.server.api.endpoints import advice, whatif
+from app.server.api.worker import tasks
 from app.server.routes import ROUTES
 from tests.app.server.api.reports import installed
 from tests.app.server.client import Answer, Request, exchange
@@ -38,7 +39,7 @@ def _served(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def computed(task: str, body: bytes, options: Mapping[str, Any]) -> bytes:
-    return worker.answer({"task": task, "deadline_s": 30.0, "options": options}, body)
+    return tasks.answer({"task": task, "deadline_s": 30.0, "options": options}, body)
 
 
 @pytest.mark.parametrize("count", [200, pytest.param(100_000, marks=[pytest.mark.long, pytest.mark.timeout(7_200)])])

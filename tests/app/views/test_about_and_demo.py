@@ -67,6 +67,7 @@ class HandNotifier:
     """Two targets, one of which fails."""
 
     is_standby = False
+    file_problem: ConfigError | None = ConfigError("notices.yaml: line 3: slck: The key is unknown")
 
     def statuses(self) -> list[TargetStatus]:
         now_ms = state.now_ms()
@@ -89,6 +90,7 @@ def test_about_shows_which_targets_of_notices_take_them(open_page: Open, feed: f
     assert list(shown["sent"]) == [3, 0]
     assert list(shown["state"]) == ["ok", "HTTP 503 (4 failures in a row)"]
     assert formats.md("state.json cannot be written") in said(page)
+    assert formats.md("notices.yaml: line 3: slck") in said(page)
 
 
 def test_about_tells_that_another_server_sends_the_notices(open_page: Open, feed: feeds.HandFeed) -> None:

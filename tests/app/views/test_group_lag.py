@@ -239,3 +239,14 @@ def test_the_lag_of_a_healthy_group_is_said_once(open_page: Open, feed: feeds.Ha
     conclusion = said(page).partition("Lag by partition")[0]
     assert "lag known for all 2 partitions" in conclusion
     assert conclusion.count("312") == 1
+
+
+@pytest.mark.parametrize("polls", [1, synthetic.SAMPLES])
+def test_no_later_poll_is_promised_to_show_the_lag_of_a_deleted_topic(
+    open_page: Open, feed: feeds.HandFeed, polls: int
+) -> None:
+    feed.report = feeds.report(at_ms=NOON_MS, samples=polls)
+    page = open_page("group", group="returns-processor")
+    (chart,) = [line for line in said(page).splitlines() if "there is no lag" in line]
+    assert "Its topic was deleted" in chart
+    assert "the chart" not in said(page).lower()

@@ -1,6 +1,6 @@
 """A program that has an embedded cluster and tells a test where it stands; the test then ends it somehow.
 
-python endings.py kafka|sleeper|forking
+python endings.py kafka|sleeper|forking|family
 """
 
 import json
@@ -10,6 +10,15 @@ import time
 
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.supervisor_client import Keeper
+
+START_A_CHILD = """
+import subprocess, time
+subprocess.Popen(["sleep", "600"], process_group=0)
+print("started", flush=True)
+time.sleep(600)
+"""
+FAMILY = [sys.executable, "-c", START_A_CHILD]
+"""A process that has started another one, which the kernel does not end with it."""
 
 
 def hold_kafka() -> None:
@@ -24,6 +33,18 @@ def hold_sleeper() -> None:
     keeper = Keeper()
     assert keeper.folder is not None
     pid = keeper.start("sleeper", ["sleep", "600"], keeper.folder / "log")
+    tell({"folder": str(keeper.folder), "pids": [pid]})
+    time.sleep(600)
+
+
+def hold_family() -> None:
+    """A process with a child in a process group of its own."""
+    keeper = Keeper()
+    assert keeper.folder is not None
+    log = keeper.folder / "log"
+    pid = keeper.start("family", FAMILY, log)
+    while not log.read_text():
+        time.sleep(0.01)
     tell({"folder": str(keeper.folder), "pids": [pid]})
     time.sleep(600)
 
@@ -46,4 +67,4 @@ def tell(what: dict[str, object]) -> None:
 
 
 if __name__ == "__main__":
-    {"kafka": hold_kafka, "sleeper": hold_sleeper, "forking": hold_forking}[sys.argv[1]]()
+    {"kafka": hold_kafka, "sleeper": hold_sleeper, "forking": hold_forking, "family": hold_family}[sys.argv[1]]()

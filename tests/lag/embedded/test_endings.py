@@ -17,8 +17,9 @@ import pytest
 from lag.embedded.supervisor import PREFIX, owned_folder, sweep
 from lag.embedded.supervisor_client import Keeper
 from lag.errors import EmbeddedError
+from tests.lag.embedded.endings import FAMILY
 from tests.support.known import the
-from tests.support.processes import command_line, using
+from tests.support.processes import command_line, is_alive, somebody_elses, using
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(__file__).with_name("endings.py")
@@ -151,13 +152,28 @@ def test_the_supervisor_is_killed_and_then_its_owner(own: Callable[[str], Owner]
     assert list(owner.temp.iterdir()) == []
 
 
-def test_a_sweep_ends_what_still_runs_in_an_abandoned_folder(tmp_path: Path) -> None:
+def test_a_sweep_ends_what_still_runs_of_an_abandoned_cluster(own: Callable[[str], Owner]) -> None:
+    owner = own("family")
+    owner.told()
+    owner.supervisor().kill()
+    owner.end_by(signal.SIGKILL)
+    wait_until(lambda: [len(owner.ours()), owner.process.poll()] == [1, -signal.SIGKILL])
+    (orphan,) = owner.ours()
+    assert orphan.name() == "sleep"
+    sweep(owner.temp)
+    assert_nothing_is_left(owner)
+
+
+def test_a_sweep_spares_whoever_reads_a_log_of_an_abandoned_folder(tmp_path: Path) -> None:
     folder = tmp_path / f"{PREFIX}abandoned"
     folder.mkdir()
-    (folder / "log").touch()
-    with subprocess.Popen(["tail", "-f", str(folder / "log")], start_new_session=True) as orphan:
+    log = folder / "broker-1.log"
+    log.write_text("started\n")
+    with somebody_elses("tail", "-f", str(log)) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == b"started\n"
         sweep(tmp_path)
-        assert not psutil.pid_exists(orphan.pid)
+        assert reader.poll() is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -169,25 +185,14 @@ def test_a_sweep_leaves_a_running_cluster_alone(own: Callable[[str], Owner]) -> 
     assert len(owner.ours()) == 3
 
 
-FAMILY = "import subprocess, sys, time; subprocess.Popen(['sleep', '600'], process_group=0); time.sleep(600)"
-
-
 def test_what_a_process_has_started_ends_with_it() -> None:
     """As Spark's JVM starts Python workers, in a process group of their own."""
     keeper = Keeper()
     assert keeper.folder is not None
-    parent = psutil.Process(keeper.start("family", [sys.executable, "-c", FAMILY], keeper.folder / "log"))
+    parent = psutil.Process(keeper.start("family", FAMILY, keeper.folder / "log"))
     (child,) = wait_until(parent.children)
     keeper.close()
-    assert [is_alive(parent), is_alive(child)] == [False, False]
-
-
-def is_alive(process: psutil.Process) -> bool:
-    """A zombie is not: whoever adopted it has only not looked yet."""
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    assert [is_alive(parent.pid), is_alive(child.pid)] == [False, False]
 
 
 def test_whoever_asks_after_the_end_is_told() -> None:

@@ -204,7 +204,7 @@ def test_a_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert (tmp_path / "lock.toml").read_text() == LOCK_FILE.read_text()
 
 
-def test_locking_anew_finds_the_same_jar_and_leaves_out_what_it_is_told() -> None:
+def test_locking_again_finds_the_same_jar_and_leaves_out_what_it_is_told() -> None:
     assert resolve(["net.sf.jopt-simple:jopt-simple:5.0.4"]) == (JAR,)
     assert resolve(["net.sf.jopt-simple:jopt-simple:5.0.4"], without=["jopt-simple"]) == ()
 

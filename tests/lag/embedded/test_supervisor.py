@@ -10,6 +10,8 @@ import psutil
 import pytest
 
 from lag.embedded.supervisor import Supervisor
+from tests.support.processes import somebody_elses
+from tests.support.waiting import wait_until
 
 THREADS_THAT_COMPUTE = """
 import itertools, threading
@@ -54,3 +56,15 @@ def test_sigstop_to_a_process_that_has_ended_does_not_wait(tmp_path: Path) -> No
     supervisor.answer({"do": "signal", "name": "it", "number": signal.SIGKILL})
     assert supervisor.answer({"do": "signal", "name": "it", "number": signal.SIGSTOP}) == {}
     supervisor.close()
+
+
+def test_the_end_spares_a_process_that_now_has_the_id_of_one_that_ended_before(tmp_path: Path) -> None:
+    """A process id is free again once the process has been waited for, which `poll` does."""
+    supervisor = Supervisor(tmp_path / "kafka")
+    (tmp_path / "kafka").mkdir()
+    supervisor.answer({"do": "start", "name": "it", "command": ["true"], "log": str(tmp_path / "log")})
+    wait_until(lambda: supervisor.answer({"do": "poll", "name": "it"}) == {"code": 0})
+    with somebody_elses("sleep", "600") as other:
+        supervisor._processes["it"].pid = other.pid
+        supervisor.close()
+        assert other.poll() is None

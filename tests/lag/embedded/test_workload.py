@@ -32,6 +32,8 @@ from lag.errors import EmbeddedError
 from lag.polling.collector import Collector
 from tests.support.demo_groups import PROBLEMS, STATES, TYPES
 from tests.support.java import java_admin, start_jvm
+from tests.support.known import the
+from tests.support.processes import somebody_elses
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.broker
@@ -482,6 +484,16 @@ def test_kafka_with_topics_of_others_is_refused(kafka: EmbeddedKafka) -> None:
         pytest.raises(EmbeddedError, match="needs an empty Kafka"),
     ):
         workload.wait_ready(60)
+
+
+def test_stop_spares_a_process_that_now_has_the_id_of_a_workload_that_ended_by_itself(tmp_path: Path) -> None:
+    with somebody_elses("sleep", "600") as other:
+        with Workload("127.0.0.1:1", tmp_path) as workload:
+            process = the(subprocess.Popen, workload._process)
+            process.kill()
+            process.wait()
+            process.pid = other.pid
+        assert other.poll() is None
 
 
 def test_workload_without_a_broker_says_so(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from lag.generations.stored_rebalances import stored_rebalances
 from lag.history.resume.stream_progress import mark_read
 from lag.history.store import History
 from lag.records import BytesColumn, decode
-from tests.lag.generations.test_same_moves import EVERY_MS, START_MS, life, record
+from tests.app.test_same_moves import EVERY_MS, START_MS, life, record
 from tests.lag.history.rows import NOON, rows
 
 ASSIGNORS = {"g": "range", "h": "cooperative-sticky", "i": "sticky"}

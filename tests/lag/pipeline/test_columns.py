@@ -183,7 +183,7 @@ def test_the_last_commit_is_that_of_the_latest_time_and_of_these_the_latest_reco
 
 
 def test_a_minute_is_the_same_by_every_commit_and_by_the_last_ones_that_are_remembered(history: History) -> None:
-    """A series that ended is not remembered, so what begins anew after it has nothing to go back from."""
+    """A series that ended is not remembered, so what begins again after it has nothing to go back from."""
     made = [
         commit("g", 5, 1, committed=400), commit("g", 6, 2, committed=None, op=1, commit_ts=None, src_ts=at(6)),
         commit("g", 65, 3, committed=10), commit("h", 5, 1, committed=400), commit("h", 65, 2, committed=10),

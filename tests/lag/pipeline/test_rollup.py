@@ -422,7 +422,7 @@ def test_each_cluster_of_a_history_is_judged_as_far_as_its_own_stream_has_read(
     }  # fmt: skip
 
 
-def test_a_day_is_not_put_in_order_while_its_last_hours_may_still_be_written_anew() -> None:
+def test_a_day_is_not_put_in_order_while_its_last_hours_may_still_be_written_again() -> None:
     """A run begins LATE before the newest minute, with that whole hour."""
     assert timedelta(hours=1) + LATE <= DAY_OVER_AFTER
 
@@ -459,7 +459,7 @@ def test_the_last_commit_before_the_window_is_carried_from_run_to_run(spark: Spa
 def test_a_cluster_whose_stream_comes_back_is_made_up_for_while_the_others_go_on(
     spark: SparkSession, history: History
 ) -> None:
-    """Eight hours away: longer than anything is computed anew. A commit of that time is the last one there is."""
+    """Eight hours away: longer than anything is computed again. A commit of that time is the last one there is."""
     begin, clusters = BEGIN.replace(minute=0), ("c1", "c2")
     polls = [begin + timedelta(hours=hour) for hour in range(11)]
     ends = [{"cluster": name, "poll_ts": at, "log_end": 9, "last_stable": 9} for name in clusters for at in polls]
@@ -572,7 +572,7 @@ def killed(*_: object) -> int:
 
 
 @pytest.mark.usefixtures("only_lag")
-def test_tables_that_were_deleted_are_made_anew(spark: SparkSession, history: History) -> None:
+def test_tables_that_were_deleted_are_recreated(spark: SparkSession, history: History) -> None:
     history.append("commits", rows("commits", {"committed": 4, "src_ts": BEGIN, "commit_ts": BEGIN}))
     history.append("end_offsets", rows("end_offsets", {"poll_ts": BEGIN, "log_end": 9, "last_stable": 9}))
     for _ in range(2):

@@ -144,19 +144,19 @@ def planned(history: History) -> list[str]:
     return sorted(begun - done)
 
 
-def test_a_topic_that_is_made_anew_while_a_stream_runs_ends_it(
+def test_a_topic_recreated_while_a_stream_runs_ends_it(
     cluster: EmbeddedKafka, history: History, stream: Stream
 ) -> None:
     servers, rows = cluster.bootstrap_servers, []
 
-    def make_anew() -> None:
+    def recreate() -> None:
         rows.extend(found(history, stream.outcome.cluster))
         admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": servers})
         admin.delete_topics([NAME])[NAME].result()
         commit(servers, "anew", {("orders", partition): 1 for partition in range(COMMITS)})
 
     with pytest.raises(HistoryError, match=f"{NAME} was deleted and created again .* Name a new --history"):
-        run_on(stream, history, once(make_anew))
+        run_on(stream, history, once(recreate))
     assert found(history, stream.outcome.cluster) == rows
 
 

@@ -210,7 +210,7 @@ def test_the_checkpoint_of_another_cluster_is_refused(history: History, once: Ru
         once()
 
 
-def test_a_topic_that_was_made_anew_is_refused(history: History, once: Run) -> None:
+def test_a_topic_that_was_recreated_is_refused(history: History, once: Run) -> None:
     once()
     run = Path(history.root) / FOLDER / "run.json"
     run.write_text(json.dumps(json.loads(run.read_text()) | {"topic_id": "6b2f8a10-3c4d-4e5f-8a9b-0c1d2e3f4a5b"}))

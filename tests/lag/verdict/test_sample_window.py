@@ -81,7 +81,7 @@ def test_rows_follow_their_group_and_partition_when_others_come_and_go() -> None
     assert columns(window, 4) == ([-1, 7], [-1, 0], [-1, 30])  # c, t-2: the topic grew
 
 
-def test_a_group_that_was_gone_for_a_poll_starts_anew() -> None:
+def test_a_group_that_was_gone_for_a_poll_starts_again() -> None:
     trend = SampleRing()
     ends = {"t-0": end(10)}
     trend.append(poll(1, {"a": {"t-0": 1}}, ends))

@@ -102,7 +102,7 @@ address = "127.0.0.1:{port}"
 class Running(NamedTuple):
     """An exporter's process, and the address of its metrics."""
 
-    pid: int
+    process: subprocess.Popen[bytes]
     address: str
 
 
@@ -122,10 +122,14 @@ def running(exporter: Exporter, bootstrap: str, folder: Path) -> Iterator[Runnin
         command = [exporter.path, *map(filled, exporter.arguments)]
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         try:
-            yield Running(process.pid, f"http://127.0.0.1:{port}/metrics")
+            yield Running(process, f"http://127.0.0.1:{port}/metrics")
         finally:
             process.terminate()
-            process.wait(30)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def scrape(exporter: Exporter, served: Running) -> str:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.server.api.endpoints import groups
 from app.server.api.openapi import PREFIX
 from tests.app import feeds
 from tests.app.server.api.conformity import ask
@@ -72,7 +73,9 @@ RELEASED = threading.Event()
 
 
 def test_requests_that_wait_for_a_worker_keep_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.server.api.whatif.computed", lambda *_: b"true" if RELEASED.wait(5) else b"false")
+    monkeypatch.setattr(
+        "app.server.api.endpoints.whatif.computed", lambda *_: b"true" if RELEASED.wait(5) else b"false"
+    )
     post = Request("POST", f"{PREFIX}/what-if", body=b"{}", headers={"Content-Type": "application/json"})
     with installed(feeds.source(demo=Releasing(report()))):
         *posts, get = requests([*[post] * 20, Request("GET", f"{PREFIX}/clusters")])
@@ -90,7 +93,7 @@ def test_an_unknown_address_and_a_wrong_method_are_problems() -> None:
 
 
 def test_a_bug_is_a_problem_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.server.api.groups.selected", lambda *_: [10_000])
+    monkeypatch.setattr(groups, "selected", lambda *_: [10_000])
     answer = ask(GROUPS)
     assert (answer.status, answer.json["detail"]) == (500, "Internal error. The server's log has more.")
     assert "IndexError" not in answer.text

@@ -14,14 +14,16 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
-from app.server.api import advice, whatif, worker
-from app.server.api.computation import computed
+from app.server.api.endpoints import advice, whatif
+from app.server.api.worker import tasks
+from app.server.api.worker.computation import computed
 from app.server.source import Source
 from app.server.tools import protocol
 from app.server.tools.catalog import TOOLS
 from app.server.tools.tool import Tool
 from assignors.scenario.syntax import MOST_BYTES
 from lag.errors import ConnectError
+from lag.verdict.health import PartitionHealth, PartitionHealths
 from tests.app import feeds
 from tests.app.server.api import conformity
 from tests.app.server.api.reports import NOW_MS, installed, report
@@ -125,6 +127,24 @@ def test_why_answers_the_most_urgent_partitions_and_counts_all() -> None:
     found = ask("why", group="reports", limit=1)["result"]
     assert [(row["topic"], row["health"]["verdict"]) for row in found["partitions"]] == [("orders", "no_members")]
     assert found["unhealthy_partitions"] == 2
+
+
+def test_why_makes_only_the_partitions_that_it_answers(made: Source) -> None:
+    read, counted = report(), list[int]()
+
+    def partitions(number: int) -> PartitionHealths:
+        found = read.health.group_partitions(number)
+
+        def make(at: int) -> PartitionHealth:
+            counted.append(at)
+            return found[at]
+
+        return PartitionHealths(found.status, make)
+
+    watched = replace(read, health=replace(read.health, group_partitions=partitions))
+    with installed(replace(made, feeds={"demo": feeds.HandFeed(watched)})):
+        assert ask("why", group="reports", limit=1)["result"]["unhealthy_partitions"] == 2
+    assert counted == [1]
 
 
 def test_a_group_with_too_few_polls_has_no_verdict_and_no_hint(made: Source) -> None:
@@ -326,4 +346,4 @@ def test_whatever_is_asked_is_answered_or_refused_with_a_reason(
 
 def in_process(task: str, body: bytes, options: Any) -> bytes:
     """What a worker process answers, without the process."""
-    return worker.answer({"task": task, "options": json.loads(json.dumps(options)), "deadline_s": 30.0}, body)
+    return tasks.answer({"task": task, "options": json.loads(json.dumps(options)), "deadline_s": 30.0}, body)

@@ -43,7 +43,7 @@ def test_what_was_kept_comes_back(history: History) -> None:
 
 
 @pytest.mark.parametrize("table", ["commits", "lag_1m"])
-def test_it_counts_for_nothing_when_a_table_was_made_anew(history: History, table: str) -> None:
+def test_it_counts_for_nothing_when_a_table_was_recreated(history: History, table: str) -> None:
     save_progress(history, made())
     shutil.rmtree(history.table_path(table))
     assert load_progress(history) is None

@@ -14,7 +14,7 @@ from app.metrics.scrape import scrape
 from app.metrics.text_format import PLAIN
 from app.metrics.view import Polled
 from app.server.api.endpoint import Call
-from app.server.api.groups import GroupsQuery, JudgedSummaryDocument, groups
+from app.server.api.endpoints.groups import GroupsQuery, JudgedSummaryDocument, groups
 from app.ui.group_table import build_group_table
 from app.views.overview.tables import with_deletion
 from app.views.topics import tables as topics

@@ -1,18 +1,11 @@
-"""Computes what can take long in a process of its own: `python -m app.server.api.worker PARENT_PID`.
-
-On stdin: a line of JSON, `{"task": "assign", "deadline_s": 30, "options": {…}}`, then the scenario or the properties.
-On stdout: the HTTP status, a line break, then the answer, or `{"detail": "…", "errors": […]}`.
-"""
+"""The tasks that can take long: from a scenario or properties to the parts of an answer."""
 
 import json
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from app.child_process import end_with_parent
 from app.documents.whatif import generation_document
 from app.plugins import fold_any
 from app.server.api.problem import ApiError, FieldErrorDocument, field_error, invalid_fields
@@ -70,7 +63,7 @@ def _wanted(scenario: Scenario, asked: list[str]) -> list[str]:
 def simulate(file: bytes, options: Mapping[str, Any], _deadline_s: float) -> Iterator[bytes]:
     """The parts of the answer: the timeline under each protocol, or why it has none. Raises ApiError."""
     from app.documents.simulation import simulations_document
-    from app.server.api.simulation import rows, simulated  # imported here because a what-if does without
+    from app.server.api.worker.simulation import rows, simulated  # imported here because a what-if does without
     from assignors.simulation.budget import MessageLimitError
 
     checked = _checked(file)
@@ -140,21 +133,3 @@ def answer(question: Mapping[str, Any], body: bytes) -> bytes:
         if len(parts) > MOST_ANSWER_BYTES:
             raise _too_large(f"An answer of more than {MOST_ANSWER_BYTES:,} bytes is too large", question["task"])
     return bytes(parts)
-
-
-def main() -> None:
-    """One question, one answer."""
-    end_with_parent()
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    question = json.loads(sys.stdin.buffer.readline())
-    try:
-        status, found = HTTPStatus.OK, answer(question, sys.stdin.buffer.read())
-    except ApiError as error:
-        status, found = error.status, _json({"detail": error.detail, "errors": error.errors})
-    with answers:
-        answers.write(b"%d\n" % status.value + found)
-
-
-if __name__ == "__main__":
-    main()

@@ -8,10 +8,10 @@ from typing_extensions import TypedDict
 import assignors
 from app.documents.simulation import TimelineDocument
 from app.documents.whatif import GenerationsDocument, RefusalDocument
-from app.server.api.computation import computed
 from app.server.api.endpoint import JSON, Body, Call, Endpoint, Query
 from app.server.api.problem import FieldErrorDocument, field_error, invalid_fields
-from app.server.api.worker import ALL, SIMULATE, WHAT_IF
+from app.server.api.worker.computation import computed
+from app.server.api.worker.tasks import ALL, SIMULATE, WHAT_IF
 from assignors.scenario import schema
 from assignors.scenario.syntax import MOST_BYTES
 from assignors.spelling import shown, suggestion

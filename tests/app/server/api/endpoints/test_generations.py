@@ -8,7 +8,7 @@ import pytest
 
 import assignors
 from app.documents.whatif import generation_document
-from app.server.api import generations
+from app.server.api.endpoints import generations
 from assignors.scenario import examples, load_scenario
 from lag.generations.group_generations import SWITCHED_OFF
 from lag.generations.recorded import Origin, RecordedGeneration, Recording

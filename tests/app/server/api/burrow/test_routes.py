@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
-from app.server.api.burrow import burrow_routes
-from app.server.api.burrow_statuses import Commit, PartitionStatus
+from app.server.api.burrow.routes import burrow_routes
+from app.server.api.burrow.statuses import Commit, PartitionStatus
 from lag.polling.report import Report
 from tests.app.server.api.reports import NOW_MS, ODD, POLL_MS, installed, report, source_of
 from tests.app.server.client import get, request

@@ -6,10 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.documents.advice import AdviceDocument
 from app.properties_advice import Kind
-from app.server.api.computation import computed
 from app.server.api.endpoint import JSON, Body, Call, Endpoint, Query
 from app.server.api.problem import invalid
-from app.server.api.worker import ADVISE
+from app.server.api.worker.computation import computed
+from app.server.api.worker.tasks import ADVISE
 
 MOST_CHARS = 100_000
 MOST_MS = 366 * 86_400_000

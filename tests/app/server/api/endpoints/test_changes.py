@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.server.api import changes as api
 from app.server.api import event_stream
+from app.server.api.endpoints import changes as api
 from app.server.api.openapi import PREFIX
 from lag.polling.verdict_changes import VerdictChanges
 from tests.app.server.api.conformity import ask, check, operation

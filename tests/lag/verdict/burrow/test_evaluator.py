@@ -12,7 +12,7 @@ from lag.verdict.burrow.evaluator import BurrowSettings, BurrowStatus, CommitWin
 from tests.oracle import burrow, tally
 from tests.oracle.burrow import Case, Commit, Partition
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "burrow.jsonl"
+FIXTURE = Path(__file__).parents[3] / "fixtures" / "burrow.jsonl"
 NOW_MS = 1_700_000_100_000
 SETTINGS = BurrowSettings(intervals=4)
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import assignors
 from app.documents.simulation import simulations_document
 from app.documents.whatif import outcome_document
-from app.server.api import computation, worker
 from app.server.api.problem import ApiError
+from app.server.api.worker import computation, tasks
 from app.server.settings import Settings
 from assignors.scenario import dump, examples, load_scenario
 from assignors.scenario.syntax import MOST_BYTES
@@ -124,33 +124,33 @@ OTHERWISE = " for the server. Ask for less, or use `groupscope assign`, which ha
 
 
 def test_an_answer_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "MOST_ANSWER_BYTES", 1_000)
+    monkeypatch.setattr(tasks, "MOST_ANSWER_BYTES", 1_000)
     with pytest.raises(ApiError, match=r"An answer of more than 1,000 bytes is too large for the server\.") as caught:
-        worker.answer({"task": worker.WHAT_IF, "options": OPTIONS[worker.WHAT_IF], "deadline_s": 30.0}, SMALL)
+        tasks.answer({"task": tasks.WHAT_IF, "options": OPTIONS[tasks.WHAT_IF], "deadline_s": 30.0}, SMALL)
     assert caught.value.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
 def test_a_simulation_with_too_many_messages_is_stopped_and_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "MOST_ROWS", 10)
+    monkeypatch.setattr(tasks, "MOST_ROWS", 10)
     monkeypatch.setattr(Simulation, "timeline", None)  # it does not come so far
     with pytest.raises(
         ApiError, match=r"A simulation of more than 10 messages is too large for the server\."
     ) as caught:
-        worker.answer({"task": worker.SIMULATE, "options": OPTIONS[worker.SIMULATE], "deadline_s": 30.0}, SMALL)
+        tasks.answer({"task": tasks.SIMULATE, "options": OPTIONS[tasks.SIMULATE], "deadline_s": 30.0}, SMALL)
     assert caught.value.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
 def test_a_scenario_without_a_result_in_time_is_stopped() -> None:
     began_s = time.monotonic()
     with pytest.raises(ApiError, match=r"no result after 0\.01 s"):
-        computation.computed(worker.WHAT_IF, SMALL, {"assignors": [], "plugins": []}, deadline_s=0.01)
+        computation.computed(tasks.WHAT_IF, SMALL, {"assignors": [], "plugins": []}, deadline_s=0.01)
     assert time.monotonic() - began_s < 10
 
 
 def test_a_plugin_that_hangs_is_its_own_result_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DAWDLES_UNTIL", str(tmp_path / "never"))
     options = {"assignors": ["range", PLUGIN], "plugins": [PLUGIN]}
-    found = json.loads(computation.computed(worker.WHAT_IF, SMALL, options, deadline_s=8))
+    found = json.loads(computation.computed(tasks.WHAT_IF, SMALL, options, deadline_s=8))
     assert "timed out" in found["assignors"][PLUGIN]["error"]
     assert len(found["assignors"]["range"]["generations"]) == 2
 
@@ -177,15 +177,15 @@ NEAR_MISSES = st.tuples(st.sampled_from(KEYS), JSON_VALUES).map(
 )
 BODIES = st.binary(max_size=200) | JSON_VALUES.map(lambda value: json.dumps(value).encode()) | NEAR_MISSES
 OPTIONS = {
-    worker.WHAT_IF: {"assignors": ["all"], "plugins": []},
-    worker.SIMULATE: {"protocols": ["eager", "cooperative", "consumer"], "seed": 0, "latency_ms": None},
+    tasks.WHAT_IF: {"assignors": ["all"], "plugins": []},
+    tasks.SIMULATE: {"protocols": ["eager", "cooperative", "consumer"], "seed": 0, "latency_ms": None},
 }
 
 
 def outcome(task: str, body: bytes) -> tuple[HTTPStatus, list[str]]:
     """The status, and the fields that are wrong."""
     try:
-        found = worker.answer({"task": task, "options": OPTIONS[task], "deadline_s": 30.0}, body)
+        found = tasks.answer({"task": task, "options": OPTIONS[task], "deadline_s": 30.0}, body)
     except ApiError as error:
         return error.status, [each["field"] for each in error.errors]
     return HTTPStatus.OK, [] if "scenario" in json.loads(found) else ["no scenario"]

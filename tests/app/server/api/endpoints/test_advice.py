@@ -8,8 +8,8 @@ import pytest
 
 from app.documents.advice import advice_document
 from app.properties_advice import Kind, advise_text
-from app.server.api import worker
 from app.server.api.problem import ApiError
+from app.server.api.worker import tasks
 from assignors.advice import Workload
 from tests.app.server.api.conformity import post
 from tests.app.server.api.reports import installed, source_of
@@ -89,4 +89,4 @@ def test_the_worker_reads_any_text() -> None:
     options = {"kind": "consumer", "workload": {}}
     for text in (b"\xff\xfe", b"\x00=\x00", "größe=東京".encode(), b"=" * 500):
         with pytest.raises(ApiError, match=r"body\.properties"):
-            worker.answer({"task": worker.ADVISE, "options": options, "deadline_s": 9.0}, text)
+            tasks.answer({"task": tasks.ADVISE, "options": options, "deadline_s": 9.0}, text)

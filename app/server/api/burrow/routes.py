@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
 from app.server import source
-from app.server.api.burrow_statuses import (
+from app.server.api.burrow.statuses import (
     ERR,
     INTERVALS,
     NOT_FOUND,

@@ -1,0 +1,1 @@
+"""The read endpoints of Burrow (`/v3/kafka`), answered as Burrow does."""
