@@ -16,12 +16,12 @@ import confluent_kafka
 from pyspark.sql import SparkSession
 
 from assignors.javahash import string_hash
+from assignors.offsets_partition import OFFSETS_TOPIC
 from benchmarks import fill
 from benchmarks.measure import load
 from benchmarks.offset_records import records
 from benchmarks.report import Row
 from lag.cluster.connection.settings import load_settings
-from lag.cluster.offsets_topic import NAME
 from lag.embedded.broker import EmbeddedKafka
 from lag.history.maintenance import table_sizes
 from lag.history.store import History
@@ -53,7 +53,7 @@ def produce(bootstrap: str, count: int) -> None:
     for key, value in zip(*records(count), strict=True):
         while True:
             try:
-                producer.produce(NAME, value, key, _partition(key[4 : 4 + int.from_bytes(key[2:4], "big")]))
+                producer.produce(OFFSETS_TOPIC, value, key, _partition(key[4 : 4 + int.from_bytes(key[2:4], "big")]))
                 break
             except BufferError:
                 producer.poll(0.1)
@@ -85,7 +85,7 @@ def _scan(spark: SparkSession, bootstrap: str) -> float:
     """Seconds that it took."""
     options = kafka_options(load_settings(bootstrap, None, {})) | {"kafka.isolation.level": "read_committed"}
     began = time.monotonic()
-    records = spark.read.format("kafka").options(**options).option("subscribe", NAME).load().select(*COLUMNS)
+    records = spark.read.format("kafka").options(**options).option("subscribe", OFFSETS_TOPIC).load().select(*COLUMNS)
     records.write.format("noop").mode("overwrite").save()
     return time.monotonic() - began
 
