@@ -160,8 +160,7 @@ def _once(order: NDArray[np.intp], end: Codes, group: Codes) -> NDArray[np.intp]
     answers OffsetFetch with the same partition twice."""
     last = np.ones(len(order), np.bool_)
     last[:-1] = (group[order][1:] != group[order][:-1]) | (end[order][1:] != end[order][:-1])
-    once: NDArray[np.intp] = order[last]
-    return once
+    return order[last]
 
 
 def verdicts(

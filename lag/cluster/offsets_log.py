@@ -87,23 +87,19 @@ class OffsetsLog:
 
     def partitions(self) -> OffsetsPartitions:
         """The partitions of the topic now. Raises ConnectError if no broker answers."""
-        found: OffsetsPartitions = self._connection.manager.run(self._describe)
-        return found
+        return self._connection.manager.run(self._describe)
 
     def bounds(self, partitions: Iterable[int]) -> dict[int, LogBounds]:
         """The bounds of those of these partitions whose leader answers."""
-        found: dict[int, LogBounds] = self._connection.manager.run(self._list_offsets, list(partitions))
-        return found
+        return self._connection.manager.run(self._list_offsets, list(partitions))
 
     def read(self, offsets: Mapping[int, int]) -> list[PartitionData]:
         """The records of these partitions from these offsets on; waits up to WAIT_MS if there are none."""
-        data: list[PartitionData] = self._connection.manager.run(self._read, offsets)
-        return data
+        return self._connection.manager.run(self._read, offsets)
 
     def names(self, topic_ids: Iterable[UUID]) -> dict[UUID, str]:
         """The names of those of these topics that exist and that we may describe."""
-        found: dict[UUID, str] = self._connection.manager.run(self._find_names, list(topic_ids))
-        return found
+        return self._connection.manager.run(self._find_names, list(topic_ids))
 
     def close(self) -> None:
         """Close every connection; calls that wait for an answer fail."""

@@ -26,8 +26,7 @@ class OffsetsTopic:
 def read_offsets_topic(settings: Settings, deadline_s: float = 10.0) -> OffsetsTopic:
     """Ask the leaders. Raises ConnectError if the cluster, the topic or one of its partitions cannot be read."""
     with open_manager(settings) as connection:
-        found: OffsetsTopic = connection.manager.run(_read, connection.manager, deadline_s)
-        return found
+        return connection.manager.run(_read, connection.manager, deadline_s)
 
 
 async def _read(manager: Any, deadline_s: float) -> OffsetsTopic:

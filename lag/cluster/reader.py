@@ -42,14 +42,13 @@ class ClusterReader:
 
     def read(self, number: int, at_ms: int) -> ClusterSnapshot:
         """Snapshot `number`, taken at `at_ms`. Raises ConnectError if no broker answers."""
-        snapshot: ClusterSnapshot = self._connection.manager.run(self._read, number, at_ms)
+        snapshot = self._connection.manager.run(self._read, number, at_ms)
         self._polls += 1
         return snapshot
 
     def remainders(self, rows: Sequence[PartitionLag]) -> list[Remainder]:
         """What a consumer can still read in each of `rows` of the last snapshot: a small fetch for each."""
-        found: list[Remainder] = self._connection.manager.run(self._remainders, rows)
-        return found
+        return self._connection.manager.run(self._remainders, rows)
 
     async def _remainders(self, rows: Sequence[PartitionLag]) -> list[Remainder]:
         client = PollClient(self._connection.manager, self._deadline_s)
@@ -93,7 +92,7 @@ class ClusterReader:
                 at_ms=at_ms,
                 took_s=time.monotonic() - started,
                 metadata=meta,
-                brokers=_brokers(client, meta),
+                brokers=tuple(_broker(client, broker) for broker in meta.brokers),
                 groups=poll.groups,
                 commits=poll.commits,
                 ends=poll.ends,
@@ -180,10 +179,6 @@ class _Poll:
         of_groups = problems.merged(problem for group in asked for problem in group.problems)
         of_brokers = problems.of_brokers(self.client, self.meta, self.unlisted)
         return [*of_brokers, *of_groups, *problems.of_topics(denied)]
-
-
-def _brokers(client: PollClient, meta: Metadata) -> tuple[Broker, ...]:
-    return tuple(_broker(client, broker) for broker in meta.brokers)
 
 
 def _broker(client: PollClient, broker: Broker) -> Broker:

@@ -44,7 +44,8 @@ async def check(client: PollClient, unread: UnreadRange) -> Remainder:
     parts = [part for topic in answer.responses for part in topic.partitions]
     if answer.error_code or len(parts) != 1 or parts[0].error_code:
         return Remainder.UNKNOWN
-    return remainder(list(_batches(parts[0].records)), _aborted(parts[0]), unread.committed, unread.log_end)
+    aborted = sorted((its.first_offset, its.producer_id) for its in parts[0].aborted_transactions or ())
+    return remainder(list(_batches(parts[0].records)), aborted, unread.committed, unread.log_end)
 
 
 def _request(unread: UnreadRange) -> Message:
@@ -62,10 +63,6 @@ def _batches(records: bytes | None) -> Iterator[DefaultRecordBatch]:
     memory = MemoryRecords(bytes(records or b""))
     while memory.has_next():
         yield memory.next_batch()
-
-
-def _aborted(part: Message) -> Aborted:
-    return sorted((aborted.first_offset, aborted.producer_id) for aborted in part.aborted_transactions or ())
 
 
 def remainder(batches: Sequence[DefaultRecordBatch], aborted: Aborted, committed: int, log_end: int) -> Remainder:

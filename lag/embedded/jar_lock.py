@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 LOCK_FILE = Path(__file__).with_name("jars.lock.toml")
 _HEADER = (
@@ -79,11 +80,16 @@ def resolve(resolved_from: Iterable[str], without: Iterable[str] = ()) -> tuple[
 
 
 def _measure(coordinate: str, folder: Path) -> LockedJar:
-    from jgo.maven import MavenContext
+    path = find_in_maven(coordinate, repo_cache=folder)
+    return LockedJar(coordinate, path.stat().st_size, sha256_of(path))
+
+
+def find_in_maven(coordinate: str, **context: Any) -> Path:
+    """The file of that jar, fetched if necessary. `context`: arguments of jgo's MavenContext."""
+    from jgo.maven import MavenContext  # late: it takes longer to import than all jars to verify
 
     group, artifact, version = coordinate.split(":")
-    path: Path = MavenContext(repo_cache=folder).project(group, artifact).at_version(version).artifact().resolve()
-    return LockedJar(coordinate, path.stat().st_size, sha256_of(path))
+    return MavenContext(**context).project(group, artifact).at_version(version).artifact().resolve()
 
 
 def write_lock(sets: dict[str, JarSet], path: Path = LOCK_FILE) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from lag.embedded.jar_lock import LockedJar, read_lock, sha256_of
+from lag.embedded.jar_lock import LockedJar, find_in_maven, read_lock, sha256_of
 from lag.embedded.java import find_java
 from lag.embedded.user_cache import cache_dir
 from lag.errors import EmbeddedError
@@ -155,18 +155,15 @@ def _fetch_one(jar: LockedJar, folder: Path, arrivals: Path, mirror: str | None)
 
 def _download(jar: LockedJar, folder: Path, mirror: str | None) -> Path:
     """Bring one jar, unverified, into a new folder of its own."""
-    from jgo.maven import MavenContext
-
-    group, artifact, version = jar.coordinate.split(":")
     local = _local_repository(mirror)
-    context = MavenContext(
+    path = find_in_maven(
+        jar.coordinate,
         repo_cache=folder,
         local_repos=[local] if local else None,
         remote_repos={"mirror": mirror.rstrip("/")} if mirror and not local else None,
         offline=local is not None,
         timeout=_TIMEOUT_S,
     )
-    path: Path = context.project(group, artifact).at_version(version).artifact().resolve()
     if not path.is_relative_to(folder):
         folder.mkdir()
         path = Path(shutil.copyfile(path, folder / jar.filename))

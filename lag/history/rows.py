@@ -65,8 +65,7 @@ class NameCache:
     def ours(self, names: StringColumn) -> Flags:
         """Whether each name is a group of our own readers: bool[n]."""
         self._refresh(names.values)
-        ours: Flags = self._ours[names.codes]
-        return ours
+        return self._ours[names.codes]
 
     def _refresh(self, names: tuple[str, ...]) -> None:
         if names is not self._names:

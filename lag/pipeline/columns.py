@@ -67,8 +67,7 @@ class Names:
         """int64[n]: the topic with each of these ids, if a sample has both; -1 = unknown."""
         known = np.full(len(self.ids.texts) + 1, UNKNOWN)
         known[list(self._topic_of)] = list(self._topic_of.values())
-        topics: Ints = known[ids]  # the last one is that of no id
-        return topics
+        return known[ids]  # the last one is that of no id
 
     def learn(self, ids: Ints, topics: Ints) -> None:
         """Store which topic has which id; int64[n] each, -1 = no id."""
@@ -84,8 +83,7 @@ class Names:
 
 def place(cluster: Ints, topic: Ints, partition: Ints) -> Ints:
     """int64[n]: the numbers as one; places ascend with (cluster, topic, partition)."""
-    both: Ints = (cluster << TOPIC_BITS | topic) << PARTITION_BITS | partition.astype(np.int64)
-    return both
+    return (cluster << TOPIC_BITS | topic) << PARTITION_BITS | partition.astype(np.int64)
 
 
 class EndRows(NamedTuple):
@@ -171,14 +169,12 @@ def commit_times(rows: pa.RecordBatch) -> Ints:
 
 def times(column: pa.Array) -> Ints:
     """int64[n]: microseconds since 1970."""
-    found: Ints = column.cast(pa.int64()).to_numpy()
-    return found
+    return np.asarray(column.cast(pa.int64()))
 
 
 def offsets(column: pa.Array) -> Ints:
     """int64[n]: the values, -1 for null."""
-    found: Ints = column.fill_null(UNKNOWN).to_numpy()
-    return found
+    return np.asarray(column.fill_null(UNKNOWN))
 
 
 def starts(*columns: Ints) -> Ints:

@@ -43,13 +43,11 @@ def kafka_options(settings: Settings) -> dict[str, str]:
 def _tls(settings: Settings) -> dict[str, str]:
     fields = {info.alias: getattr(settings, name) for name, info in Settings.model_fields.items()}
     options = {key: _plain(fields[key]) for key in _SAME if fields[key] is not None}
-    if settings.truststore is not None and "ssl.truststore.type" not in options:
-        options["ssl.truststore.type"] = _store_type(settings.truststore)
-    if settings.keystore is not None and "ssl.keystore.type" not in options:
-        options["ssl.keystore.type"] = _store_type(settings.keystore)
-    if (
-        settings.certificate_file is not None and settings.key_file is not None
-    ):  # options of librdkafka that Java does not have
+    for store, file in (("truststore", settings.truststore), ("keystore", settings.keystore)):
+        if file is not None and f"ssl.{store}.type" not in options:
+            options[f"ssl.{store}.type"] = _store_type(file)
+    # options of librdkafka that Java does not have
+    if settings.certificate_file is not None and settings.key_file is not None:
         options["ssl.keystore.type"] = "PEM"
         options["ssl.keystore.certificate.chain"] = settings.certificate_file.read_text()
         options["ssl.keystore.key"] = settings.key_file.read_text()

@@ -17,6 +17,7 @@ from lag.history.files import read_rows
 from lag.history.rewrites.file_replacement import StoredFile
 from lag.history.schemas import BYTES, TABLES, TEXT
 from lag.offsets import Flags, Ints
+from lag.pipeline.worker_results import arrow_stream
 
 PART_ROWS = 2_000_000
 """The row groups of a larger file are divided between several workers."""
@@ -107,7 +108,7 @@ def _by_share(rows: pa.RecordBatch, shares: Ints, of: int) -> Iterator[tuple[int
     sorted_rows = rows.take(pa.array(order))
     for share, (since, until) in enumerate(pairwise(bounds.tolist())):
         if until > since:
-            yield share, _bytes(_compact(sorted_rows.slice(since, until - since)))
+            yield share, arrow_stream(_compact(sorted_rows.slice(since, until - since)), "lz4")
 
 
 def _compact(rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -117,14 +118,6 @@ def _compact(rows: pa.RecordBatch) -> pa.RecordBatch:
         for column in rows.columns
     ]
     return pa.record_batch(columns, rows.schema)
-
-
-def _bytes(rows: pa.RecordBatch) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
-        stream.write_batch(rows)
-    written: bytes = sink.getvalue().to_pybytes()
-    return written
 
 
 def _rows(shuffled: Iterable[tuple[int, tuple[str, bytes]]]) -> Iterator[tuple[str, pa.RecordBatch]]:

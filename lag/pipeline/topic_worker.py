@@ -158,8 +158,7 @@ class _Together:
         low = np.minimum(at.astype(np.int64), len(self._rows.lag) - 1)
         high = np.minimum(np.ceil(at).astype(np.int64), len(self._rows.lag) - 1)
         lag = self._rows.lag
-        found: Floats = lag[low] + (lag[high] - lag[low]) * (at - low)
-        return found
+        return lag[low] + (lag[high] - lag[low]) * (at - low)
 
     def _by_status(self) -> pa.Array:
         run = np.repeat(np.arange(len(self._starts)), self._count)

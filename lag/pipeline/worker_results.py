@@ -44,10 +44,15 @@ class Writing:
 
 def result_of(name: str, rows: pa.Table) -> pa.RecordBatch:
     """The rows as a result."""
+    return pa.RecordBatch.from_pylist([{"name": name, "stream": arrow_stream(rows)}], RESULTS)
+
+
+def arrow_stream(rows: pa.Table | pa.RecordBatch, compression: str | None = None) -> bytes:
+    """The rows as an Arrow stream."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as stream:
-        stream.write_table(rows)
-    return pa.RecordBatch.from_pylist([{"name": name, "stream": sink.getvalue().to_pybytes()}], RESULTS)
+    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as stream:
+        stream.write(rows)
+    return bytes(sink.getvalue())
 
 
 def counted(counts: Mapping[str, int]) -> pa.RecordBatch:

@@ -2,11 +2,10 @@
 
 from lag.records.byte_arrays import BytesColumn
 from lag.records.decode import Decoder, decode
-from lag.records.model import Commit, Commits, Decoded, DecodeError, GroupEvent, StringColumn, UnknownRecord
+from lag.records.model import Commits, Decoded, DecodeError, GroupEvent, StringColumn, UnknownRecord
 
 __all__ = [
     "BytesColumn",
-    "Commit",
     "Commits",
     "DecodeError",
     "Decoded",

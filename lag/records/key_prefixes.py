@@ -149,5 +149,4 @@ def _slots_of(lanes: Words, lengths: Int64s) -> Int64s:
         mixed *= _MIX
         mixed ^= mixed >> _FOLD
     mixed *= _MIX
-    slots: Int64s = (mixed >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)
-    return slots
+    return (mixed >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)

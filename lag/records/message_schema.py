@@ -128,7 +128,9 @@ def _field(hint: Any, version: int, flexible: bool) -> Read | None:
     read = _struct(kind, version, flexible)  # type: ignore[arg-type]
     if NULLABLE not in marks:
         return read
-    return _tagged_or_none(read) if any(isinstance(mark, Tag) for mark in marks) else _struct_or_none(read)
+    if any(isinstance(mark, Tag) for mark in marks):
+        return lambda cursor: None if cursor.varint() <= 0 else read(cursor)
+    return lambda cursor: None if cursor.int8() < 0 else read(cursor)
 
 
 def _sized(mark: Sized, flexible: bool) -> Read:
@@ -148,14 +150,6 @@ def _array(read: Read | None, flexible: bool, nullable: bool) -> Read | None:
         return None if size < 0 else tuple(read(cursor) for _ in range(size))
 
     return read_array
-
-
-def _struct_or_none(read: Read) -> Read:
-    return lambda cursor: None if cursor.int8() < 0 else read(cursor)
-
-
-def _tagged_or_none(read: Read) -> Read:
-    return lambda cursor: None if cursor.varint() <= 0 else read(cursor)
 
 
 def _read_field(name: str, read: Read, cursor: Cursor) -> Any:

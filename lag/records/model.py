@@ -1,17 +1,13 @@
 """Decoded records of `__consumer_offsets`: offset commits as columns, all others as objects."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lag.records.byte_arrays import BytesColumn, Int64s
-from lag.records.java_text import text
 from lag.records.message_schema import Message
 
 NONE = -1
@@ -25,30 +21,11 @@ class StringColumn:
     codes: NDArray[np.int32]
     values: tuple[str, ...]
 
-    def __getitem__(self, index: int) -> str:
-        return self.values[int(self.codes[index])]
-
     def objects(self) -> NDArray[np.object_]:
         """A string for each row: object[n]; equal strings are one object."""
         values = np.empty(len(self.values), object)
         values[:] = self.values
         return values[self.codes]
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """An offset commit, times in ms since 1970; None: not in the record. A tombstone has only the key's fields."""
-
-    group_id: str
-    topic: str
-    partition: int
-    tombstone: bool
-    offset: int | None
-    leader_epoch: int | None
-    metadata: str | None
-    commit_ts: int | None
-    expire_ts: int | None
-    topic_id: UUID | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,28 +51,6 @@ class Commits:
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    def __iter__(self) -> Iterator[Commit]:
-        return (self[index] for index in range(len(self)))
-
-    def __getitem__(self, index: int) -> Commit:
-        place = (self.group_ids[index], self.topics[index], int(self.partitions[index]))
-        if self.tombstones[index]:
-            return Commit(*place, True, None, None, None, None, None, None)
-        return Commit(
-            *place,
-            tombstone=False,
-            offset=int(self.offsets[index]),
-            leader_epoch=_known(self.leader_epochs[index]),
-            metadata=text(self.metadata[index] or b""),
-            commit_ts=int(self.commit_ts[index]),
-            expire_ts=_known(self.expire_ts[index]),
-            topic_id=UUID(bytes=self.topic_ids[index].tobytes()) if self.topic_ids[index].any() else None,
-        )
-
-
-def _known(number: Any) -> int | None:
-    return None if number == NONE else int(number)
 
 
 @dataclass(frozen=True, slots=True)

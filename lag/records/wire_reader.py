@@ -4,6 +4,7 @@ Source: org.apache.kafka.common.protocol.ByteBufferAccessor and ByteUtils of 4.3
 throw; what they tolerate (extra bytes, invalid UTF-8) is tolerated.
 """
 
+from collections.abc import Callable
 from struct import Struct
 from struct import error as StructError
 from typing import TypeVar
@@ -13,7 +14,6 @@ from lag.records.java_text import text
 
 T = TypeVar("T")
 
-_INT8, _INT16, _UINT16, _INT32, _INT64 = Struct(">b"), Struct(">h"), Struct(">H"), Struct(">i"), Struct(">q")
 _MAX_TEXT_BYTES = 0x7FFF  # bytes
 _VARINT_BYTES = 5
 _NO_UUID = bytes(16)
@@ -31,10 +31,30 @@ class Malformed(Exception):
         return Malformed(self.reason, f"{name}.{self.path}" if self.path else name)
 
 
+def _number(code: str) -> Callable[["Cursor"], int]:
+    """A method that reads a big-endian number; `code` is its format in `struct`."""
+    kind = Struct(f">{code}")
+
+    def read(cursor: "Cursor") -> int:
+        try:
+            number: int = kind.unpack_from(cursor.data, cursor.at)[0]
+        except StructError:
+            raise cursor._too_short(kind.size) from None
+        cursor.at += kind.size
+        return number
+
+    return read
+
+
 class Cursor:
     """Reads from `at` on. Every method raises Malformed if the bytes end or are invalid."""
 
     __slots__ = ("at", "data")
+    int8 = _number("b")
+    int16 = _number("h")
+    uint16 = _number("H")
+    int32 = _number("i")
+    int64 = _number("q")
 
     def __init__(self, data: bytes, at: int = 0) -> None:
         self.data = data
@@ -46,34 +66,6 @@ class Cursor:
             raise self._too_short(size)
         self.at += size
         return self.data[self.at - size : self.at]
-
-    def int8(self) -> int:
-        """A signed byte."""
-        return self._number(_INT8)
-
-    def int16(self) -> int:
-        """Two bytes, signed."""
-        return self._number(_INT16)
-
-    def uint16(self) -> int:
-        """Two bytes, unsigned."""
-        return self._number(_UINT16)
-
-    def int32(self) -> int:
-        """Four bytes, signed."""
-        return self._number(_INT32)
-
-    def int64(self) -> int:
-        """Eight bytes, signed."""
-        return self._number(_INT64)
-
-    def _number(self, kind: Struct) -> int:
-        try:
-            number: int = kind.unpack_from(self.data, self.at)[0]
-        except StructError:
-            raise self._too_short(kind.size) from None
-        self.at += kind.size
-        return number
 
     def _too_short(self, size: int) -> Malformed:
         return Malformed(f"{size} bytes wanted at byte {self.at}, {len(self.data) - self.at} are left")

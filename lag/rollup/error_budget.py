@@ -96,5 +96,4 @@ def burns(tallies: Tallies, at_us: Ints, target: float, windows_s: Sequence[int]
 
 def _between(column: Ints, since: Ints, until: Ints) -> Ints:
     sums = np.concatenate(([0], np.cumsum(column)))
-    found: Ints = sums[until] - sums[since]
-    return found
+    return sums[until] - sums[since]

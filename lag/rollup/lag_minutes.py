@@ -20,6 +20,10 @@ QUIET_US = 10 * MINUTE_US
 Column = TypeVar("Column", Ints, Floats)
 
 _MOST = np.iinfo(np.int64).max
+_STATUSES = (
+    Status.LOST, Status.TOPIC_DELETED, Status.BEYOND_END, Status.UNKNOWN, Status.OK, Status.STOPPED, Status.REWOUND,
+)  # fmt: skip
+"""The status of a minute is that of the first of these rules that holds."""
 
 
 class LagMinutes(NamedTuple):
@@ -66,13 +70,9 @@ def minutes(ends: LogSamples, commits: Commits, since_us: int, until_us: int) ->
     news = known & ~commits.bootstrap & (commits.at_us >= since_us) & (commits.at_us < until_us)
     commits = replace(commits, at_us=line.on(commits.series, commits.at_us))
     at = lag_samples(replace(ends, at_us=line.on(ends.series, ends.at_us)), commits)
-    every = np.union1d(_unique(at.at_us[inside] // MINUTE_US), commits.at_us[news] // MINUTE_US)
+    sampled = at.at_us[inside] // MINUTE_US
+    every = np.union1d(sampled[~_follows(sampled)], commits.at_us[news] // MINUTE_US)
     return _Fold(at, inside, commits, news, every, line).minutes()
-
-
-def _unique(ascending: Ints) -> Ints:
-    different: Ints = ascending[~_follows(ascending)]
-    return different
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,7 @@ class _Fold:
         return np.bincount(self._row[chosen], minlength=len(self._every))
 
     def _sum(self, values: Ints | Floats, chosen: Flags) -> Floats:
-        sums: Floats = np.bincount(self._row[chosen], values[chosen], len(self._every)).astype(np.float64)
-        return sums
+        return np.bincount(self._row[chosen], values[chosen], len(self._every)).astype(np.float64)
 
     def _mean(self, values: Ints | Floats, chosen: Flags) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -197,8 +196,7 @@ class _Fold:
     def _newest(self, chosen: Flags) -> Ints:
         """int64[n]: the newest chosen sample of each minute that has one."""
         number = np.flatnonzero(chosen)
-        newest: Ints = number[np.diff(self._row[number], append=len(self._every)) > 0]
-        return newest
+        return number[np.diff(self._row[number], append=len(self._every)) > 0]
 
     def _time_to_loss(self) -> Floats:
         """Seconds until deletion reaches the group's position, at the end of each minute (`time_to_loss`)."""
@@ -220,26 +218,13 @@ class _Fold:
         return longest, rewinds, rewound
 
     def _status(self, lag: Ints, raw: Ints, lost: Ints, rewinds: Ints) -> NDArray[np.int8]:
+        is_stale = self._count(self._inside & self._at.other_topic) > 0
         codes = np.select(
-            [lost > 0, self._stale(), raw < 0, lag == UNKNOWN, lag == 0, self._quiet(), rewinds > 0],
-            [
-                STATUS_CODE[status]
-                for status in (
-                    Status.LOST,
-                    Status.TOPIC_DELETED,
-                    Status.BEYOND_END,
-                    Status.UNKNOWN,
-                    Status.OK,
-                    Status.STOPPED,
-                    Status.REWOUND,
-                )
-            ],
+            [lost > 0, is_stale, raw < 0, lag == UNKNOWN, lag == 0, self._quiet(), rewinds > 0],
+            [STATUS_CODE[status] for status in _STATUSES],
             STATUS_CODE[Status.OK],
         )
         return codes.astype(np.int8)
-
-    def _stale(self) -> Flags:
-        return self._count(self._inside & self._at.other_topic) > 0
 
     def _quiet(self) -> Flags:
         """At the end of the minute, records have waited for QUIET_US without a commit."""

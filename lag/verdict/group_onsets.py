@@ -27,12 +27,11 @@ from lag.verdict.columns import take
 from lag.verdict.onset import SOURCE_CODE, GroupRecords, OnsetColumns, OnsetSource
 from lag.verdict.row_index import group_of_row, name_indexer, reduce_groups
 from lag.verdict.row_verdicts import RowVerdicts
-from lag.verdict.status import STATUS_CODE, TOO_EARLY, Status, StatusCodes
+from lag.verdict.status import NO_VERDICT, STATUS_CODE, TOO_EARLY, Status, StatusCodes
 from lag.verdict.waiting import Waiting
 
 _WINDOW, _GENERATION = SOURCE_CODE[OnsetSource.WINDOW], SOURCE_CODE[OnsetSource.GENERATION]
 _LATEST_MS = np.iinfo(np.int64).max
-_NO_VERDICT = (TOO_EARLY, STATUS_CODE[Status.UNKNOWN])
 
 
 class Evidence(NamedTuple):
@@ -96,7 +95,7 @@ class GroupOnsets:
         """With the verdicts of one poll more. `status` as above, UNKNOWN or TOO_EARLY where there is no verdict."""
         before = self.of_groups(groups)
         first_ms = np.where(before.first_ms == UNKNOWN, at_ms, before.first_ms)
-        known = ~np.isin(status, _NO_VERDICT)
+        known = ~np.isin(status, NO_VERDICT)
         changed = known & before.is_unbroken & (before.status != TOO_EARLY) & (before.status != status)
         by_polls = OnsetColumns(np.where(changed, at_ms, first_ms), changed, np.full(len(status), _WINDOW, np.uint8))
         shown = _with_records(evidence, groups, status, records)

@@ -72,8 +72,7 @@ def _counts(codes: StatusCodes, group: Ints, groups: int) -> Ints:
 
 
 def _count(chosen: Flags, bounds: Ints) -> Ints:
-    counts: Ints = reduce_groups(np.add, chosen.astype(np.int64), bounds, 0)
-    return counts
+    return reduce_groups(np.add, chosen.astype(np.int64), bounds, 0)
 
 
 def _sum(rate: Floats, bounds: Ints) -> Floats:

@@ -102,18 +102,11 @@ def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
     members, partitions = len(group.members), len(rows)
     free = places(group.assignor, (lag.tp.topic for lag, _ in rows)) - members
     have = f"{counted(members, 'member')} for {counted(partitions, 'partition')}"
-    if group.type is GroupType.SHARE:
-        return Hint(
-            "Add members, or make processing faster.",
-            f"It has {have}, and members of a share group share partitions.",
-            Remedy.ADD_MEMBERS,
-        )
-    if free > 0:
-        return Hint(
-            "Add members, or make processing faster.",
-            f"It has {have}: up to {counted(free, 'more member')} would get partitions.",
-            Remedy.ADD_MEMBERS,
-        )
+    shared = group.type is GroupType.SHARE
+    if shared or free > 0:
+        places_left = f": up to {counted(free, 'more member')} would get partitions"
+        more = ", and members of a share group share partitions" if shared else places_left
+        return Hint("Add members, or make processing faster.", f"It has {have}{more}.", Remedy.ADD_MEMBERS)
     if members < partitions:
         return Hint(
             f"Change from {RANGE} to another assignor and add members, or make processing faster.",

@@ -25,7 +25,7 @@ from lag.verdict.onset import GroupRecords, OnsetColumns
 from lag.verdict.rates import Floats, TimeLags
 from lag.verdict.row_verdicts import GroupFlags, RowVerdicts, judge_rows
 from lag.verdict.sample_window import BLOCK_CELLS, Window
-from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
+from lag.verdict.status import NO_VERDICT, STATUS_CODE, TOO_EARLY, URGENCY, Status
 from lag.verdict.status_rules import CurrentRows, RemainderCodes, Rules, WindowStats
 
 _OK, _UNKNOWN = STATUS_CODE[Status.OK], STATUS_CODE[Status.UNKNOWN]
@@ -130,7 +130,7 @@ class _Groups:
     def _group_columns(self, status: NDArray[np.int8]) -> GroupColumns:
         groups = self._block.groups
         nothing_waits = (groups.waiting == 0) & (groups.status != _UNKNOWN)
-        is_known = (status != TOO_EARLY) & (status != _UNKNOWN)
+        is_known = ~np.isin(status, NO_VERDICT)
         return GroupColumns(
             status=status,
             time_lag_s=np.where(nothing_waits, 0.0, self._block.time_lag.seconds),

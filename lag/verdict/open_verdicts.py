@@ -12,10 +12,9 @@ from lag.offsets import UNKNOWN
 from lag.verdict.health import Finding, GroupHealth, Health
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
 from lag.verdict.policy import GroupPolicy, Policy
-from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
+from lag.verdict.status import NO_VERDICT, STATUS_CODE, TOO_EARLY, URGENCY, Status
 from lag.verdict.verdict_state import VerdictState
 
-_NO_VERDICT = (TOO_EARLY, STATUS_CODE[Status.UNKNOWN])
 _NOTHING = VerdictState()
 
 
@@ -46,7 +45,7 @@ class OpenVerdicts:
             group_id, code = groups[number].group_id, codes[number]
             its, last = policy.of(group_id), partial(self._last_finding, group_id)
             state = self.states.get(group_id, _NOTHING)
-            if code in _NO_VERDICT:
+            if code in NO_VERDICT:
                 state = state.without_verdict(last)
             else:
                 state = state.after(URGENCY[code], health.snapshot.at_ms, its, last)
@@ -69,7 +68,7 @@ class OpenVerdicts:
 
     def _settled_after(self, health: Health, shown: Mapping[int, "_Shown"]) -> frozenset[str]:
         groups = health.snapshot.groups
-        has_verdict = ~np.isin(health.columns.status, _NO_VERDICT)
+        has_verdict = ~np.isin(health.columns.status, NO_VERDICT)
         has_verdict[[number for number, its in shown.items() if its.is_too_early]] = False
         now = {groups[number].group_id for number in np.flatnonzero(has_verdict).tolist()}
         return frozenset(now | (self.settled & health.snapshot.by_group.keys()))

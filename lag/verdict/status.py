@@ -36,6 +36,9 @@ URGENCY: tuple[Status, ...] = tuple(Status)
 
 STATUS_CODE: dict[Status, int] = {status: i for i, status in enumerate(URGENCY)}
 
+NO_VERDICT = (TOO_EARLY, STATUS_CODE[Status.UNKNOWN])
+"""The status codes of a poll that shows too little for a verdict."""
+
 STORED: Mapping[Status, int] = {
     Status.STOPPED: 0,
     Status.STALLED: 1,

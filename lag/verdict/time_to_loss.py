@@ -67,22 +67,18 @@ class NoTime(StrEnum):
 
 def of_groups(snapshot: ClusterSnapshot, window: Window) -> Least:
     """Of the unread records of every group; `window` ends with the snapshot."""
-    bounds, n = snapshot.offsets.bounds, len(snapshot.groups)
-    filled = np.flatnonzero(np.diff(bounds))
-    time, row = of_segments(snapshot, window, bounds[filled])
-    rows = np.full(n, -1, np.int64)
+    filled = np.flatnonzero(np.diff(snapshot.offsets.bounds))
+    time, row = of_segments(snapshot, window, snapshot.offsets.bounds[filled])
+    rows = np.full(len(snapshot.groups), -1, np.int64)
     rows[filled] = row
-    all_times = TimeToLoss(np.full(n, np.nan), np.full(n, np.nan))
-    for column, values in zip(all_times, time, strict=True):
-        column[filled] = values
-    return Least(all_times, rows)
+    return Least(_spread(time, filled, len(rows)), rows)
 
 
 def of_group(snapshot: ClusterSnapshot, window: Window, number: int) -> Least:
     """As `of_groups`, of the group with that number alone."""
     bounds = snapshot.offsets.bounds[number : number + 2]
     if bounds[0] == bounds[1]:
-        return Least(TimeToLoss(np.array([np.nan]), np.array([np.nan])), np.array([-1]))
+        return Least(TimeToLoss(np.full(1, np.nan), np.full(1, np.nan)), np.full(1, -1))
     return _of_block(snapshot, window, bounds)
 
 
@@ -102,13 +98,19 @@ def of_segments(snapshot: ClusterSnapshot, window: Window, starts: Ints) -> Leas
 
 def _of_block(snapshot: ClusterSnapshot, window: Window, bounds: Ints) -> Least:
     """Segment i has the rows `bounds[i]:bounds[i + 1]`, at least one."""
-    table, first, n = snapshot.offsets, bounds[0], int(bounds[-1] - bounds[0])
-    lag, left = table.lag[first : bounds[-1]], TimeToLoss(np.full(n, np.nan), np.full(n, np.nan))
+    table, first = snapshot.offsets, bounds[0]
+    lag = table.lag[first : bounds[-1]]
     unread = np.flatnonzero((lag > 0) | (table.lost[first : bounds[-1]] > 0))
-    for column, found in zip(left, of_rows(snapshot, window, first + unread), strict=True):
-        column[unread] = found
+    left = _spread(of_rows(snapshot, window, first + unread), unread, len(lag))
     worst = worst_rows(left, bounds[:-1] - first, lag)
     return Least(take(left, worst), first + worst)
+
+
+def _spread(times: TimeToLoss, at: Ints, n: int) -> TimeToLoss:
+    """float64[n] each: the times at these places (int64[len(times)]), elsewhere NaN."""
+    columns = np.full((len(times), n), np.nan)
+    columns[:, at] = times
+    return TimeToLoss(*columns)
 
 
 def of_rows(snapshot: ClusterSnapshot, window: Window, rows: Ints) -> TimeToLoss:

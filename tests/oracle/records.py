@@ -16,11 +16,12 @@ from uuid import UUID
 
 import jpype
 
-from lag.records import BytesColumn, Commit, Decoded, GroupEvent, decode
+from lag.records import BytesColumn, Decoded, GroupEvent, decode
 from lag.records.consumer_protocol import MemberAssignment, Subscription
 from lag.records.message_schema import Since
 from lag.records.record_types import OFFSET_COMMITS
 from tests.oracle.tally import Checked, generator
+from tests.support.commit_rows import Commit, rows
 
 NAME = "records"
 LEGAL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
@@ -187,8 +188,8 @@ def ours(records: Sequence[Record]) -> tuple[Decoded, list[Any]]:
     """Decoded together; for each row the commit, the event, or None where it could not be read or is unknown."""
     decoded = decode(BytesColumn.of(key for key, _ in records), BytesColumn.of(value for _, value in records))
     by_row: list[Any] = [None] * len(records)
-    for index, row in enumerate(decoded.commits.rows.tolist()):
-        by_row[row] = decoded.commits[index]
+    for row, commit in zip(decoded.commits.rows.tolist(), rows(decoded.commits), strict=True):
+        by_row[row] = commit
     for event in decoded.events:
         by_row[event.row] = event
     return decoded, by_row

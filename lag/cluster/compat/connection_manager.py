@@ -15,7 +15,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError
@@ -54,6 +54,11 @@ class ConnectionManager(KafkaConnectionManager):
     def get_connection(self, node_id: int | str, **options: Any) -> KafkaConnection:
         """As kafka-python's, without a metadata request when the connection is lost."""
         return super().get_connection(node_id, **{"refresh_metadata_on_err": False, **options})
+
+    def run(self, work: Callable[..., Coroutine[Any, Any, Result]], *arguments: object) -> Result:
+        """As kafka-python's: the result of the coroutine function, which runs on the I/O thread."""
+        result: Result = super().run(work, *arguments)
+        return result
 
     def allow_retry(self, node_id: int) -> None:
         """Let the next request connect to this broker at once, whatever failed before."""

@@ -79,14 +79,13 @@ def _parse(answer: Message) -> Metadata:
     return Metadata(
         cluster_id=getattr(answer, "cluster_id", None),
         controller=None if answer.controller_id < 0 else answer.controller_id,
-        brokers=tuple(sorted((_broker(b) for b in answer.brokers), key=lambda b: b.node_id)),
+        brokers=tuple(
+            Broker(broker.node_id, broker.host, broker.port, broker.rack or None)
+            for broker in sorted(answer.brokers, key=lambda broker: broker.node_id)
+        ),
         topics={t.name: _topic(t, leaders[t.name], rack_of) for t in answer.topics if t.name in leaders},
         leaders=leaders,
     )
-
-
-def _broker(broker: Message) -> Broker:
-    return Broker(broker.node_id, broker.host, broker.port, broker.rack or None)
 
 
 def leaders_of(topic: Message) -> list[int]:

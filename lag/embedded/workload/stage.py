@@ -36,7 +36,10 @@ Answer = str | dict[str, Any]
 
 
 class Stage:
-    """All parts of a running workload. `start` returns at once; `status` reports the progress of the set-up."""
+    """All parts of a running workload. `start` returns at once; `status` reports the progress of the set-up.
+
+    `lag.embedded.workload.controls.Controls` describes the other ACTIONS.
+    """
 
     def __init__(self, bootstrap_servers: str) -> None:
         self._bootstrap_servers = bootstrap_servers
@@ -77,37 +80,30 @@ class Stage:
         }
 
     def add_member(self, group_id: str) -> Answer:
-        """Start one more member."""
         member = self._members.add(find_group(group_id))
         return f"{member.name} is starting (process {member.pid}) and will join {group_id}."
 
     def kill_member(self, member: str) -> Answer:
-        """SIGKILL a member."""
         self._members.kill(member)
         return f"{member} was killed; its partitions wait until its session times out."
 
     def freeze_member(self, member: str) -> Answer:
-        """SIGSTOP a member."""
         self._members.freeze(member)
         return f"{member} is frozen; the group removes it when its session times out."
 
     def thaw_member(self, member: str) -> Answer:
-        """SIGCONT a frozen member."""
         self._members.thaw(member)
         return f"{member} continues, and rejoins if the group has removed it."
 
     def stop_consuming(self, group_id: str) -> Answer:
-        """Pause all members of a group; they stay in it."""
         count = self._members.tell(find_group(group_id).group_id, Order.STOP_CONSUMING)
         return f"The {count} members of {group_id} stay in the group but read nothing."
 
     def resume_consuming(self, group_id: str) -> Answer:
-        """Let paused members read on."""
         count = self._members.tell(find_group(group_id).group_id, Order.RESUME)
         return f"The {count} members of {group_id} read again."
 
     def burst(self, topic: str, records: int) -> Answer:
-        """Produce many records at once."""
         if not 0 < records <= MAX_BURST:
             raise EmbeddedError(f"A burst has 1 to {MAX_BURST:,} records, not {records:,}")
         partitions = self._playable(topic)
@@ -115,15 +111,12 @@ class Stage:
         return f"{records:,} records were produced to {topic}, spread over {partitions} partitions."
 
     def open_transaction(self, topic: str) -> Answer:
-        """Open a transaction over all partitions of a topic and leave it open."""
         return self._transactions.open(topic, self._playable(topic))
 
     def end_transaction(self, topic: str, commit: bool) -> Answer:
-        """Commit or abort it."""
         return self._transactions.end(topic, commit)
 
     def delete_topic(self, topic: str) -> Answer:
-        """Stop producing to a topic and delete it."""
         self._playable(topic)
         if topic in self._transactions.topics():
             self._transactions.end(topic, commit=False)
@@ -133,7 +126,6 @@ class Stage:
         return f"{topic} is deleted, and Kafka drops the commits of its groups."
 
     def add_partitions(self, topic: str, count: int) -> Answer:
-        """Grow a topic by `count` partitions."""
         total = self._playable(topic) + count
         if count < 1 or total > MAX_PARTITIONS:
             raise EmbeddedError(f"{topic} cannot have {total} partitions here", f"At most {MAX_PARTITIONS}, and more.")

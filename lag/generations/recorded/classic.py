@@ -39,7 +39,7 @@ def timeouts(value: GroupMetadata) -> dict[str, Timeouts]:
 def _group(group_id: str, value: GroupMetadata, last: RecordedState | None) -> Group:
     owned = [_partitions(member) for member in value.members]
     members = [_member(member) for member in value.members]
-    return causes.build_group(group_id, value.protocol, members, owned, last.group if last else None)
+    return causes.build_group(group_id, value.protocol, members, owned, None if last is None else last.group)
 
 
 def _member(member: ClassicMember) -> Member:

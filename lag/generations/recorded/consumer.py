@@ -171,7 +171,8 @@ class ModernGroup:
     def _group(self, last: RecordedState | None) -> Group:
         members = [self._member(metadata) for metadata in self.members.values()]
         owned = [self._partitions(name) for name in self.members]
-        return causes.build_group(self.group_id, self._assignor(), members, owned, last.group if last else None)
+        before = None if last is None else last.group
+        return causes.build_group(self.group_id, self._assignor(), members, owned, before)
 
     def _member(self, metadata: MemberMetadata) -> Member:
         matched = self.regexes.get(metadata.regex or "", ())

@@ -9,6 +9,7 @@ from lag.history.rows import LATEST_MS, CommitBuilder, SourceRecords, errors, ev
 from lag.model import INTERNAL_GROUP_PREFIX
 from lag.records import BytesColumn, decode
 from tests.lag.records.test_worked_examples import GROUP, GROUP_KEY, KEY, TOPIC_ID, V1, V3, V4, V4_ID, h
+from tests.support.commit_rows import rows as each_commit
 
 BILLING = "0007 62696c6c696e67"
 OUR_GROUP = INTERNAL_GROUP_PREFIX.encode() + b"x"
@@ -64,7 +65,7 @@ def test_every_commit_is_as_the_decoder_has_it() -> None:
     keys, values = [KEY, KEY.replace(b"orders", b"refund")] * 40, [V3, V4_ID, V1, None, V4] * 16
     decoded = decode(BytesColumn.of(keys), BytesColumn.of(values))
     found = CommitBuilder().commits(decoded.commits, origin(80)).to_pylist()
-    for row, commit in zip(found, decoded.commits, strict=True):
+    for row, commit in zip(found, each_commit(decoded.commits), strict=True):
         assert (row["group_id"], row["topic"], row["partition"]) == (commit.group_id, commit.topic, commit.partition)
         assert (row["committed"], row["metadata"], row["leader_epoch"]) == (
             commit.offset,

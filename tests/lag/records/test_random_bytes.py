@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from lag.records import BytesColumn, decode
 from lag.records.record_types import OFFSET_COMMITS, RECORD_TYPES
+from tests.support.commit_rows import rows
 
 ANY_RECORD_TYPE = st.sampled_from([*OFFSET_COMMITS, *RECORD_TYPES, 9, 24])
 KEYS = (
@@ -38,7 +39,7 @@ def test_a_record_among_many_is_what_it_is_alone(records: list[tuple[bytes | Non
     filler = [(b"\0\1\0\1g\0\1t\0\0\0\0", None), (b"\0\1\0\1g\0\1t\0\0\0\0", bytes(24))] * 20
     both = records + filler
     together = decode(BytesColumn.of(key for key, _ in both), BytesColumn.of(value for _, value in both))
-    commits = dict(zip(together.commits.rows.tolist(), together.commits, strict=True))
+    commits = dict(zip(together.commits.rows.tolist(), rows(together.commits), strict=True))
     for row, (key, value) in enumerate(records):
         alone = decode(BytesColumn.of([key]), BytesColumn.of([value]))
-        assert list(alone.commits) == ([commits[row]] if row in commits else [])
+        assert rows(alone.commits) == ([commits[row]] if row in commits else [])

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from lag.records import BytesColumn, Commit, DecodeError, Decoder, GroupEvent, UnknownRecord, decode
+from lag.records import BytesColumn, DecodeError, Decoder, GroupEvent, UnknownRecord, decode
 from lag.records.consumer_protocol import MemberAssignment, Subscription, TopicPartitions
 from lag.records.group_values import (
     ClassicMember,
@@ -14,6 +14,7 @@ from lag.records.group_values import (
     OwnedPartitions,
 )
 from lag.records.java_text import text
+from tests.support.commit_rows import Commit, rows
 
 h = bytes.fromhex
 BILLING = "0007 62696c6c696e67"
@@ -47,15 +48,15 @@ def test_a_commit_alone_and_among_many_is_the_same() -> None:
     """One alone is read by the reader of single rows, many are read by columns."""
     values = [*COMMITS] * 3
     for value, commit in COMMITS.items():
-        assert list(decode(BytesColumn.of([KEY]), BytesColumn.of([value])).commits) == [commit]
-    assert list(decode(BytesColumn.of([KEY] * len(values)), BytesColumn.of(values)).commits) == [
+        assert rows(decode(BytesColumn.of([KEY]), BytesColumn.of([value])).commits) == [commit]
+    assert rows(decode(BytesColumn.of([KEY] * len(values)), BytesColumn.of(values)).commits) == [
         COMMITS[value] for value in values
     ]
 
 
 def test_a_key_of_type_0_is_a_commit_too() -> None:
     decoded = decode(BytesColumn.of([b"\0\0" + KEY[2:]] * 9), BytesColumn.of([V3] * 9))
-    assert list(decoded.commits) == [COMMITS[V3]] * 9
+    assert rows(decoded.commits) == [COMMITS[V3]] * 9
 
 
 def test_columns_name_the_rows_they_come_from_and_number_the_names() -> None:
@@ -70,7 +71,7 @@ def test_columns_name_the_rows_they_come_from_and_number_the_names() -> None:
 def test_an_unknown_tag_is_skipped() -> None:
     """Beside the topic id: tag 5 of no bytes, tag 129 of 129 bytes."""
     value = V4_ID.replace(h("c900 01 00 10"), h("c900 03 00 10")) + h("05 00 8101 8101") + bytes(129)
-    assert list(decode(BytesColumn.of([KEY] * 4), BytesColumn.of([value] * 4)).commits) == [COMMITS[V4_ID]] * 4
+    assert rows(decode(BytesColumn.of([KEY] * 4), BytesColumn.of([value] * 4)).commits) == [COMMITS[V4_ID]] * 4
 
 
 @pytest.mark.parametrize("length", [126, 127, 128, 4096, 16382, 16383])
@@ -80,20 +81,20 @@ def test_long_metadata_has_a_length_of_one_two_or_three_bytes(length: int) -> No
     varint = varint if size < 1 << 14 else bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14])
     value = h("0004 000000000000a411 00000005") + varint + b"m" * length + h("000001a1e39bc900 00")
     commits = decode(BytesColumn.of([KEY] * 3), BytesColumn.of([value, V3, value])).commits
-    assert [commit.metadata for commit in commits] == ["m" * length, "", "m" * length]
+    assert [commit.metadata for commit in rows(commits)] == ["m" * length, "", "m" * length]
 
 
 def test_metadata_that_is_not_utf8_is_shown_with_replacement_characters() -> None:
     value = V3.replace(h("00000005 0000"), h("00000005 0003 61ff62"))
     commits = decode(BytesColumn.of([KEY] * 5), BytesColumn.of([value] * 5)).commits
     assert commits.metadata.texts() == ["a\ufffdb"] * 5
-    assert commits[0].metadata == "a\ufffdb"
+    assert rows(commits)[0].metadata == "a\ufffdb"
 
 
 def test_a_surrogate_in_metadata_is_one_replacement_character_as_in_java() -> None:
     value = V3.replace(h("00000005 0000"), h("00000005 0005 61eda08062"))
     commits = decode(BytesColumn.of([KEY] * 5), BytesColumn.of([value] * 5)).commits
-    assert (commits.metadata.texts(), commits[0].metadata) == (["a\ufffdb"] * 5, "a\ufffdb")
+    assert (commits.metadata.texts(), rows(commits)[0].metadata) == (["a\ufffdb"] * 5, "a\ufffdb")
 
 
 @pytest.mark.parametrize("length", [0, 1, 86, 87, 88, 249, 32767])
@@ -102,7 +103,7 @@ def test_names_of_every_legal_character_and_of_any_length(length: int) -> None:
     topic = (legal * 500)[:length]
     key = h("0001 0001 67") + len(topic).to_bytes(2, "big") + topic + h("00000003")
     commits = decode(BytesColumn.of([key, KEY] * 9), BytesColumn.of([V3] * 18)).commits
-    assert [commit.topic for commit in commits] == [topic.decode(), "orders"] * 9
+    assert [commit.topic for commit in rows(commits)] == [topic.decode(), "orders"] * 9
 
 
 def test_names_that_differ_in_one_place_are_told_apart_in_every_batch() -> None:
