@@ -54,7 +54,6 @@ class Layout:
         return np.fromiter((self.code(tp) for tp in partitions), dtype=np.int32)
 
     def code(self, tp: TopicPartition) -> int:
-        """The code of one partition."""
         return int(self.offsets[self.position[tp.topic]]) + tp.partition
 
     def locate(self, partitions: Sequence[TopicPartition]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

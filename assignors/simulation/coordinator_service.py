@@ -148,7 +148,6 @@ class GroupCoordinatorService(ABC):
         return None if error is KafkaError.NONE else error.name
 
     def has(self, member_id: str) -> bool:
-        """Whether the group has that member."""
         view = None if self.coordinator is None else self.view()
         return view is not None and member_id in view.members
 
@@ -196,7 +195,6 @@ class GroupCoordinatorService(ABC):
         self._members = len(view.members)
 
     def record_state(self, view: GroupView) -> None:
-        """Record the group's state."""
         self.env.recorder.group(view.state, view.generation)
 
     def _mark_zombies(self) -> None:

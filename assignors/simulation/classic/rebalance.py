@@ -31,7 +31,6 @@ class Rebalance:
 
     @property
     def now_ms(self) -> int:
-        """The time."""
         return self.timers.kernel.now_ms
 
     # The join phase

@@ -136,7 +136,6 @@ class ConsumerGroup:
     # Records
 
     def replay(self, record: GroupRecord) -> None:
-        """Apply a record."""
         match record:
             case SubscriptionRecord():
                 self._subscribe(record)
