@@ -9,7 +9,7 @@ from assignors.advice.config_table import COORDINATOR
 from assignors.labs.calls.group_calls import Caller, GroupCalls
 from assignors.labs.calls.script import Call
 from assignors.labs.calls.script_machine import Refusal, Verb, clock, listed
-from assignors.model import Group, Member, Topic, TopicPartition
+from assignors.model import Group, Member, Topic
 from assignors.planning import plan
 from assignors.simulation.classic import ClassicCoordinator, InstantLog, Settings
 from assignors.simulation.classic.messages import (
@@ -302,7 +302,7 @@ def _words(reply: Reply) -> str:
         case JoinReply():
             return f"generation {reply.generation}, {reply.protocol}, {_part(reply)}"
         case SyncReply():
-            return f"assigned {_given(reply.assignment)}"
+            return f"assigned {listed(decode_assignment(reply.assignment)) or 'nothing'}"
         case _:
             return "accepted"
 
@@ -313,8 +313,3 @@ def _part(reply: JoinReply) -> str:
     if reply.skip_assignment:
         return "leads, and must not assign"
     return f"leads, and assigns for {listed(member.member_id for member in reply.members)}"
-
-
-def _given(assignment: bytes) -> str:
-    partitions: tuple[TopicPartition, ...] = decode_assignment(assignment)
-    return listed(partitions) or "nothing"

@@ -47,24 +47,6 @@ PREDECESSORS: Mapping[State, frozenset[State]] = {
 class ClassicGroup:
     """Empty at first. Only the coordinator changes it."""
 
-    __slots__ = (
-        "generation",
-        "leader",
-        "members",
-        "new_member_added",
-        "parked_joins",
-        "pending_ids",
-        "pending_syncs",
-        "previous_state",
-        "protocol",
-        "protocol_type",
-        "state",
-        "state_since_ms",
-        "static_ids",
-        "subscribed",
-        "supporters",
-    )
-
     def __init__(self, now_ms: int) -> None:
         self.state = State.EMPTY
         self.previous_state = State.DEAD
