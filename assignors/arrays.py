@@ -105,10 +105,6 @@ class Plan:
     starts: Numbers
     ends: Numbers
 
-    def of(self, member: int) -> Codes:
-        """The codes of one member: int32[n]."""
-        return self.codes[self.starts[member] : self.ends[member]]
-
 
 def group_arrays(group: Group) -> GroupArrays:
     """A group as arrays, without claims. Raises AssignorError on duplicate member ids and invalid topics."""

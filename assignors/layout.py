@@ -4,7 +4,7 @@ Topics are sorted by name; a partition's code is the offset of its topic, the nu
 before it, plus the partition's number.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain, repeat
 from operator import itemgetter
@@ -46,16 +46,6 @@ class Layout:
     def is_like(self, other: "Layout") -> bool:
         """Whether both give every partition the same code."""
         return self is other or (self.names == other.names and bool(np.array_equal(self.offsets, other.offsets)))
-
-    def encode(self, partitions: Iterable[TopicPartition]) -> Codes:
-        """The codes of the partitions, int32[n], in their order. KeyError on a topic that is not in the layout."""
-        if isinstance(partitions, PartitionList) and partitions.layout.is_like(self):
-            return partitions.codes
-        return np.fromiter((self.code(tp) for tp in partitions), dtype=np.int32)
-
-    def code(self, tp: TopicPartition) -> int:
-        """The code of one partition."""
-        return int(self.offsets[self.position[tp.topic]]) + tp.partition
 
     def locate(self, partitions: Sequence[TopicPartition]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The topic position, int32[n], and the number, int64[n], of each partition.

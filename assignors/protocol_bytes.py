@@ -44,11 +44,9 @@ class Reader:
         return len(self._data) - self._at
 
     def int16(self) -> int:
-        """An INT16."""
         return self._number(INT16)
 
     def int32(self) -> int:
-        """An INT32."""
         return self._number(INT32)
 
     def count(self) -> int:

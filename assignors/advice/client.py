@@ -38,10 +38,6 @@ class _Client:
         return _INSTANCE in self.properties
 
     @property
-    def auto_commits(self) -> bool:
-        return self.word("enable.auto.commit", "true").lower() == "true"
-
-    @property
     def session(self) -> tuple[str, int]:
         """The session setting in effect and its milliseconds; under KIP-848 it is the broker's."""
         key = f"group.consumer.{_SESSION}"
@@ -117,7 +113,7 @@ def _strategies(client: _Client) -> Iterator[Finding]:
 
 def _commits(client: _Client) -> Iterator[Finding]:
     key, has_group = "enable.auto.commit", _GROUP in client.properties
-    if not client.auto_commits:
+    if client.word(key, "true").lower() != "true":
         return
     if not has_group and key in client.properties:
         reason = f"Auto-commit is on without a {_GROUP} (InvalidConfigurationException); {_NO_START}"

@@ -39,5 +39,4 @@ class CooperativeStickyAssignor:
         return to_assignment(arrays, self.assign_arrays(arrays))
 
     def assign_arrays(self, arrays: GroupArrays) -> Plan:
-        """The same with arrays."""
         return plan_sticky(arrays, cooperative=True)

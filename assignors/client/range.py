@@ -39,7 +39,6 @@ class RangeAssignor:
         return to_assignment(arrays, self.assign_arrays(arrays))
 
     def assign_arrays(self, arrays: GroupArrays) -> Plan:
-        """The same with arrays."""
         order = arrays.member_order()
         racked = range_racks.plan(arrays, order)
         if racked is not None:

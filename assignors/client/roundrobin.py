@@ -33,7 +33,6 @@ class RoundRobinAssignor:
         return to_assignment(arrays, self.assign_arrays(arrays))
 
     def assign_arrays(self, arrays: GroupArrays) -> Plan:
-        """The same with arrays."""
         if not arrays.members:
             raise AssignorError("IllegalArgumentException: roundrobin cannot assign a group without members.")
         order = arrays.member_order()

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from assignors.scenario.event_schema import in_order
 from assignors.scenario.problems import Path
-from assignors.scenario.schema import ScenarioFile
+from assignors.scenario.schema import LOADS, ScenarioFile
 from assignors.scenario.values import MOST_PARTITIONS
 from assignors.spelling import shown, suggestion
 from assignors.whatif.events.scenario import Event, Scenario, first_join_ms
@@ -12,8 +12,6 @@ from assignors.whatif.events.subscribe import unknown_subscriptions
 from assignors.whatif.events.topics import check_racks
 from assignors.whatif.events.use_assignor import check_assignor
 from assignors.whatif.membership import Membership, Remarks
-
-_LOADS = ("weights", "lag", "rates")
 
 
 def errors(file: ScenarioFile) -> Remarks:
@@ -116,7 +114,7 @@ def _check_claims(file: ScenarioFile) -> Remarks:
 
 def _check_loads(file: ScenarioFile, most: Mapping[str, int]) -> Remarks:
     """Loads may refer to partitions that are created later."""
-    for section in _LOADS:
+    for section in LOADS:
         for topic, amounts in getattr(file, section).items():
             path = (section, topic)
             if topic not in most:

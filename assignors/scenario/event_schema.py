@@ -183,7 +183,6 @@ class EventFile(StrictModel):
 
     @property
     def key(self) -> str:
-        """The key of what happens."""
         return next(iter(self.model_fields_set - {"at"}))
 
     def actions(self) -> Iterable[Action]:
@@ -207,7 +206,6 @@ def in_order(events: Sequence[EventFile]) -> Iterator[tuple[KeyPath, Event]]:
 
 
 def written_event(event: Event) -> dict[str, Any]:
-    """The event as the file has it."""
     key = _KEYS[type(event.action)]
     return {"at": duration_text(event.at_ms), key: FORMATS[key].write(event.action)}
 

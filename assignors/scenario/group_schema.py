@@ -37,7 +37,6 @@ class TopicFile(StrictModel):
     id: Annotated[Text, AfterValidator(_topic_id)] | None = None
 
     def topic(self) -> Topic:
-        """The topic itself."""
         racks = None if self.racks is None else tuple(map(tuple, self.racks))
         return Topic(self.name, self.partitions, racks, self.id)
 

@@ -13,13 +13,13 @@ from assignors.scenario.checks import errors, warnings
 from assignors.scenario.line_numbers import find_lines
 from assignors.scenario.messages import sentences
 from assignors.scenario.problems import Path, Problem, ScenarioError, first, path_text
-from assignors.scenario.schema import MOST, ScenarioFile
+from assignors.scenario.schema import LOADS, MOST, ScenarioFile
 from assignors.scenario.syntax import MOST_BYTES, compose, text_of, tokens
 from assignors.whatif.events import Scenario
 
 _ORDER = ("topics", "members", "events")
 """Each of these sections names what those before it have."""
-_LOADS = ("weights", "lag", "rates", "capacity")
+_OF_ALL = (*LOADS, "capacity")
 """These name what all of `_ORDER` have."""
 _NOTHING = ScenarioFile(schema_version=1, name="", assignor="range")
 
@@ -79,7 +79,7 @@ def _without(broken: Set[int | str], data: Any) -> ScenarioFile:
     if not isinstance(data, Mapping) or not broken or not broken <= sections:  # an unknown key may be any of them
         return _NOTHING
     last = min((_ORDER.index(section) for section in broken & set(_ORDER)), default=len(_ORDER))
-    kept = ("assignor", *_ORDER[:last], *(_LOADS if last == len(_ORDER) else ()))
+    kept = ("assignor", *_ORDER[:last], *(_OF_ALL if last == len(_ORDER) else ()))
     sound = {section: data[section] for section in kept if section in data and section not in broken}
     return ScenarioFile.model_validate({**_NOTHING.model_dump(), **sound})
 

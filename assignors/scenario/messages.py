@@ -7,10 +7,9 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from assignors.scenario.problems import Path, first
-from assignors.scenario.schema import ScenarioFile
+from assignors.scenario.schema import LOADS, ScenarioFile
 from assignors.spelling import shown, suggestion
 
-_LOADS = ("weights", "lag", "rates")
 _KEY = "[key]"
 
 
@@ -29,7 +28,7 @@ def _path(loc: Path) -> Path:
         return (*loc[:1], *loc[2:])
     if loc[:1] == ("protocol",):
         return loc[:2]
-    return (*loc[:2], *loc[3:]) if loc and loc[0] in _LOADS else loc
+    return (*loc[:2], *loc[3:]) if loc and loc[0] in LOADS else loc
 
 
 def _sentence(error: ErrorDetails, model: type[BaseModel]) -> str:

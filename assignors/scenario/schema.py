@@ -10,6 +10,8 @@ from assignors.scenario.values import Amounts, Capacities, Prose, Setting, Text,
 
 MOST = {"topics": 10_000, "members": 10_000, "events": 1_000}
 """How long each list may be."""
+LOADS = ("weights", "lag", "rates")
+"""The sections with numbers by partition."""
 
 
 class ScenarioFile(StrictModel):

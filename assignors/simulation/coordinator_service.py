@@ -1,16 +1,18 @@
 """The brokers of a simulation: the group coordinator, its log, its failover, and what the timeline records of it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from assignors.model import TopicPartition
 from assignors.patterns import resolved
+from assignors.simulation.classic import ClassicCoordinator
 from assignors.simulation.clients import Environment, Process
+from assignors.simulation.consumer import ConsumerCoordinator
 from assignors.simulation.errors import KafkaError
-from assignors.simulation.kernel import Action, Kernel, Timers
+from assignors.simulation.kernel import Action, Kernel
 from assignors.simulation.log import Done
 from assignors.simulation.network import Answer
 from assignors.simulation.timeline.tables import AS_IT_IS, NO_COORDINATOR, Plan
@@ -18,26 +20,13 @@ from assignors.simulation.timeline.tables import AS_IT_IS, NO_COORDINATOR, Plan
 NOT_RECORDED = ("not recorded",)
 
 
-class Members(Sized, Container[str], Protocol):
-    """Ids of the group's members."""
-
-
 class GroupView(NamedTuple):
     """The group as the timeline records it. `is_at_rest`: no rebalance is in progress."""
 
     state: str
     generation: int
-    members: Members
+    members: Mapping[str, Any]
     is_at_rest: bool
-
-
-class Coordinator(Protocol):
-    """A coordinator of either protocol."""
-
-    timers: Timers
-
-    def handle(self, request: Any, answer: Answer) -> None:
-        """Handle a request."""
 
 
 class GroupCoordinatorService(ABC):
@@ -62,7 +51,7 @@ class GroupCoordinatorService(ABC):
     # Defined by the protocol
 
     @abstractmethod
-    def create_coordinator(self, kernel: Kernel, log: "Log") -> Coordinator:
+    def create_coordinator(self, kernel: Kernel, log: "Log") -> ClassicCoordinator | ConsumerCoordinator:
         """A coordinator that has loaded all replicated records."""
 
     @abstractmethod
@@ -148,7 +137,6 @@ class GroupCoordinatorService(ABC):
         return None if error is KafkaError.NONE else error.name
 
     def has(self, member_id: str) -> bool:
-        """Whether the group has that member."""
         view = None if self.coordinator is None else self.view()
         return view is not None and member_id in view.members
 
@@ -196,7 +184,6 @@ class GroupCoordinatorService(ABC):
         self._members = len(view.members)
 
     def record_state(self, view: GroupView) -> None:
-        """Record the group's state."""
         self.env.recorder.group(view.state, view.generation)
 
     def _mark_zombies(self) -> None:

@@ -34,7 +34,6 @@ class Kernel:
 
     @property
     def now_ms(self) -> int:
-        """The time."""
         return self._now_ms
 
     def after(self, delay_ms: int, action: Action) -> None:
@@ -128,7 +127,6 @@ class Timers:
         self._timers.pop(key, None)
 
     def disarm_all(self) -> None:
-        """Cancel all timers."""
         self._timers.clear()
 
     @property

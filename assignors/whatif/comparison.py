@@ -23,7 +23,6 @@ class Outcome:
 
     @property
     def last(self) -> Quality | None:
-        """The quality of the last generation."""
         return self.generations[-1].quality if self.generations else None
 
     def moved(self) -> int:

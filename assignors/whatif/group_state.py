@@ -35,11 +35,9 @@ class GroupState:
         return protocol_of(self.assignor.name)
 
     def member(self, member_id: str) -> Member:
-        """The member of that id."""
         return next(member for member in self.members if member.member_id == member_id)
 
     def is_subscribed(self, topic: str) -> bool:
-        """Whether any member subscribes to the topic."""
         return any(topic in member.topics for member in self.members)
 
     def is_static(self, member: Member) -> bool:

@@ -21,7 +21,6 @@ class KnownLoads:
 
 
 def known_loads(loads: Loads, layout: Layout) -> KnownLoads:
-    """The loads of the partitions in the layout."""
     return KnownLoads(*(_by_code(of, layout) for of in (loads.weights, loads.lag_records, loads.produced_per_s)))
 
 

@@ -112,7 +112,6 @@ def _counts(its: Difference) -> bool:
 
 
 def _values(outcome: Outcome) -> dict[Measure, float]:
-    """The known values."""
     last = outcome.generations[-1].quality
     values = {
         Measure.UNASSIGNED: last.unassigned,

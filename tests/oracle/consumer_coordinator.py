@@ -51,7 +51,7 @@ class Pair(LockStep):
         self.settings = replace(self.settings, max_size=max_size)
         blobs = list(self.java.shard.log)
         self.java.shard.close()
-        self.ours.unload()
+        self.ours.timers.disarm_all()
         self.log = HeldLog(list(self.log.records))
         self.java = JavaConsumerCoordinator(self.java_kernel, self.settings, self.topics, blobs)
         self.ours = self._made()

@@ -46,7 +46,6 @@ class Subscriptions:
 
 
 def subscriptions_of(arrays: GroupArrays) -> Subscriptions:
-    """The subscriptions of a group."""
     partitions = arrays.layout.counts
     has_topic = np.zeros((len(partitions), len(arrays.lists)), dtype=np.bool_)
     members = np.bincount(arrays.list_of, minlength=len(arrays.lists))

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from assignors.arrays import Claims, GroupArrays, Plan, group_arrays, to_assignment
+from assignors.arrays import Claims, GroupArrays, Plan, dealt, group_arrays, to_assignment
 from assignors.client.sticky import claims, constrained, general
 from assignors.client.sticky.claims_resolution import resolve
 from assignors.client.sticky.rack_info import rack_view
 from assignors.client.sticky.revocation import without_transfers
+from assignors.layout import id_order
 from assignors.model import Assignment, AssignorError, Group
 
 
@@ -60,7 +61,7 @@ def plan_sticky(arrays: GroupArrays, *, cooperative: bool) -> Plan:
         total = len(arrays.layout) + len(claimed.strays)
         return without_transfers(plan, claimed, total) if cooperative else plan
     if racks is None and not len(claimed.codes):
-        return constrained.assign_fresh(arrays)
+        return dealt(arrays.layout, id_order(arrays.members))
     outcome = constrained.assign(arrays, resolve(arrays, claimed), racks)
     return outcome.plan(len(arrays.members), cooperative=cooperative)
 

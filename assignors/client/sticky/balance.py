@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from assignors.arrays import GroupArrays, Numbers
 from assignors.client.sticky.assignment_state import NO_MEMBER, AssignmentState
-from assignors.client.sticky.passes import CheckedPass, Pass, PreviousOwners, TopicPass
+from assignors.client.sticky.passes import CheckedPass, Pass, PreviousOwners
 from assignors.client.sticky.rack_info import RackView
 from assignors.client.sticky.reassignment import Reassignment
 from assignors.javahash.hashes import signed
@@ -38,7 +38,7 @@ class Balance:
         self._topics = [topic for topic in state.subscriptions.sorted_topics if is_shared[topic]]
         self._is_fixed = _fixed(state, is_shared[topic_of])
         self._moves = Reassignment(arrays, state, self._is_fixed)
-        self._pass: TopicPass = Pass(self._moves, PreviousOwners(previous))
+        self._pass: Pass | CheckedPass = Pass(self._moves, PreviousOwners(previous))
         if len(topic_of) > len(arrays.layout) or _has_outsiders(state, topic_of, previous):
             self._pass = CheckedPass(arrays, self._moves, PreviousOwners(previous), racks)
 

@@ -24,7 +24,6 @@ class Ownership:
 
 
 def resolve(arrays: GroupArrays, claims: Claims) -> Ownership:
-    """The claims that hold."""
     owners = claims.owners()
     claimed = np.zeros(len(arrays.layout) + len(claims.strays), dtype=np.bool_)
     claimed[claims.codes] = True

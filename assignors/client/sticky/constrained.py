@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.arrays import GroupArrays, Numbers, Plan, collected, dealt
+from assignors.arrays import GroupArrays, Numbers, Plan, collected
 from assignors.client.sticky.claims_resolution import Ownership
 from assignors.client.sticky.rack_info import RackView
 from assignors.client.sticky.unfilled_members import UnfilledMembers
@@ -40,11 +40,6 @@ class ConstrainedAssignment:
         if cooperative and self.in_transfer.any():
             new = NewlyAssigned(new.codes[~self.in_transfer], new.owners[~self.in_transfer])
         return _joined(self.kept, new, members)
-
-
-def assign_fresh(arrays: GroupArrays) -> Plan:
-    """No partition is owned and no member has a rack."""
-    return dealt(arrays.layout, id_order(arrays.members))
 
 
 def assign(arrays: GroupArrays, owned: Ownership, racks: RackView | None) -> ConstrainedAssignment:

@@ -6,7 +6,6 @@ balance before each move, and fails where Kafka throws.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,6 @@ from assignors.client.sticky.reassignment import Reassignment
 from assignors.model import AssignorError
 
 Partitions = NDArray[np.intp]
-
-
-class TopicPass(Protocol):
-    """Visits partitions of a topic in order and moves some."""
-
-    def visit(self, topic: int, partitions: Partitions) -> bool:
-        """Whether any of these partitions (numbers within the topic) moved. AssignorError where Kafka throws."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +42,10 @@ class Pass:
     previous: PreviousOwners
 
     def visit(self, topic: int, partitions: Partitions) -> bool:
-        """Move each partition to its previous owner, if that has at least two less, else to the smallest subscriber."""
+        """Move each partition to its previous owner, if that has at least two less, else to the smallest subscriber.
+
+        `partitions`: numbers within the topic, intp[n]. Whether any moved.
+        """
         moves, state = self.moves, self.moves.state
         subscribers = state.subscriptions.subscribers(topic)
         owners = state.owner_of[moves.offsets[topic] : moves.offsets[topic + 1]][partitions]

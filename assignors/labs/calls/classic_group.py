@@ -9,7 +9,7 @@ from assignors.advice.config_table import COORDINATOR
 from assignors.labs.calls.group_calls import Caller, GroupCalls
 from assignors.labs.calls.script import Call
 from assignors.labs.calls.script_machine import Refusal, Verb, clock, listed
-from assignors.model import Group, Member, Topic, TopicPartition
+from assignors.model import Group, Member, Topic
 from assignors.planning import plan
 from assignors.simulation.classic import ClassicCoordinator, InstantLog, Settings
 from assignors.simulation.classic.messages import (
@@ -55,7 +55,6 @@ class ClassicCaller(Caller):
     """The members, if this one is the leader and must assign."""
 
     def learn(self, reply: Reply) -> None:
-        """From a reply that has arrived."""
         if isinstance(reply, JoinReply) and reply.error in (KafkaError.NONE, KafkaError.MEMBER_ID_REQUIRED):
             self.member_id = reply.member_id
             if reply.error is KafkaError.NONE:
@@ -79,7 +78,6 @@ class _Broker:
         return self.coordinator is None and bool(self.log.records)
 
     def load(self, ids: Callable[[str], str]) -> ClassicCoordinator:
-        """A coordinator that loads all records."""
         records = list(self.log.records)
         self.coordinator = ClassicCoordinator(self.kernel, ids, self.log, Settings(**self.settings), records)
         return self.coordinator
@@ -98,7 +96,6 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
         self._news: list[str] = []
 
     def verbs(self) -> Iterable[Verb]:
-        """Calls about the cluster, then those of the members."""
         return (
             Verb("topic NAME PARTITIONS", self._topic),
             Verb("broker SETTING VALUE", self._set),
@@ -118,7 +115,6 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
         )
 
     def state(self) -> Mapping[str, str]:
-        """The group as its coordinator has it."""
         coordinator = self._broker.coordinator
         group = None if coordinator is None else coordinator.group
         columns = dict.fromkeys(("group", "generation", "members", "waiting", "committed"), "")
@@ -306,7 +302,7 @@ def _words(reply: Reply) -> str:
         case JoinReply():
             return f"generation {reply.generation}, {reply.protocol}, {_part(reply)}"
         case SyncReply():
-            return f"assigned {_given(reply.assignment)}"
+            return f"assigned {listed(decode_assignment(reply.assignment)) or 'nothing'}"
         case _:
             return "accepted"
 
@@ -317,8 +313,3 @@ def _part(reply: JoinReply) -> str:
     if reply.skip_assignment:
         return "leads, and must not assign"
     return f"leads, and assigns for {listed(member.member_id for member in reply.members)}"
-
-
-def _given(assignment: bytes) -> str:
-    partitions: tuple[TopicPartition, ...] = decode_assignment(assignment)
-    return listed(partitions) or "nothing"

@@ -51,7 +51,6 @@ class Client(Machine):
         self._begun = self._closed = self._woken = False
 
     def verbs(self) -> Iterable[Verb]:
-        """Calls about the cluster, then those of the application."""
         return (
             Verb("topic NAME PARTITIONS", self._topic),
             Verb("produce PARTITION COUNT [size=KIB] [transaction=open]", self._produce),
@@ -78,7 +77,6 @@ class Client(Machine):
         )
 
     def state(self) -> Mapping[str, str]:
-        """How it subscribes, what it is assigned, and the offsets."""
         reader = self._reader
         text = f"{self._mode.value}: {listed(self._wanted)}" if self._wanted else self._mode.value
         return {
@@ -90,7 +88,6 @@ class Client(Machine):
         }
 
     def offsets(self) -> tuple[PartitionOffsets, ...]:
-        """The offsets of each partition of the cluster."""
         return self._reader.offsets(self._assigned)
 
     # The cluster

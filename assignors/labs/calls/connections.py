@@ -18,7 +18,6 @@ class Connections(Machine):
         self._coordinator = ""
 
     def verbs(self) -> Iterable[Verb]:
-        """In the order in which a consumer needs them."""
         return (
             Verb("idle VALUE", self._set_idle),
             Verb("bootstrap BROKER", self._bootstrap),
@@ -29,7 +28,6 @@ class Connections(Machine):
         )
 
     def state(self) -> Mapping[str, str]:
-        """What is open."""
         return {"time": clock(self._now_ms), "open": listed(self._used_ms)}
 
     def _use(self, name: str) -> str:

@@ -38,7 +38,6 @@ class ConsumerGroupCalls(GroupCalls[ConsumerCaller]):
         )
 
     def verbs(self) -> Iterable[Verb]:
-        """Calls about the cluster, then those of the members."""
         return (
             Verb("topic NAME PARTITIONS", self._topic),
             Verb("wait TIME", self._wait),
@@ -51,7 +50,6 @@ class ConsumerGroupCalls(GroupCalls[ConsumerCaller]):
         )
 
     def state(self) -> Mapping[str, str]:
-        """The group as its coordinator has it."""
         group = self._coordinator.group
         columns = dict.fromkeys(("group", "epoch", "target epoch", "members"), "")
         columns["group"] = "no group"

@@ -122,7 +122,6 @@ class Reader:
         self.fetched = [entry for entry in self.fetched if entry[0] in kept]
 
     def offsets(self, assigned: Sequence[TopicPartition]) -> tuple[PartitionOffsets, ...]:
-        """The offsets of each partition."""
         return tuple(
             PartitionOffsets(
                 partition,

@@ -21,7 +21,6 @@ class Finder(Machine):
         self._dead: set[int] = set()
 
     def verbs(self) -> Iterable[Verb]:
-        """Two for the cluster's size, two for its brokers, one for the question."""
         return (
             Verb("brokers COUNT", self._set_brokers),
             Verb("offsets-topic PARTITIONS", self._set_partitions),
@@ -31,7 +30,6 @@ class Finder(Machine):
         )
 
     def state(self) -> Mapping[str, str]:
-        """The cluster."""
         alive = [number for number in range(1, self._brokers + 1) if number not in self._dead]
         return {"brokers alive": listed(alive), OFFSETS_TOPIC: f"{self._partitions} partitions"}
 

@@ -19,7 +19,6 @@ class Groups(Machine):
         self._members: dict[str, tuple[str, ...]] = {}
 
     def verbs(self) -> Iterable[Verb]:
-        """The topic, its groups, and a record."""
         return (
             Verb("partitions COUNT", self._set_partitions),
             Verb("group NAME [MEMBER…]", self._group),
@@ -27,7 +26,6 @@ class Groups(Machine):
         )
 
     def state(self) -> Mapping[str, str]:
-        """The owners, group by group."""
         rows = {name: self._owned(name) for name in self._members}
         assigned = (f"{name}: {_shares(owned)}" for name, owned in rows.items())
         idle = [f"{name}/{who}" for name, owned in rows.items() for who, part in owned.items() if not part]

@@ -24,7 +24,6 @@ class OffsetsTopic(Machine):
         self._records: dict[int, list[Row]] = {}
 
     def verbs(self) -> Iterable[Verb]:
-        """What coordinators write, and the cleaner."""
         return (
             Verb("consume GROUP PARTITION OFFSET", self._consume),
             Verb("rebalance GROUP GENERATION", self._rebalance),
@@ -34,7 +33,6 @@ class OffsetsTopic(Machine):
         )
 
     def state(self) -> Mapping[str, str]:
-        """The files, by partition of the topic, and what can be read from them."""
         files = (f"{OFFSETS_TOPIC}-{number}: {len(its)}" for number, its in sorted(self._records.items()))
         return {
             "records": listed(files),

@@ -37,7 +37,6 @@ class Call:
     options: Mapping[str, str]
 
     def wrong(self, why: str) -> ScriptError:
-        """The error for this line."""
         return ScriptError(self.line, why)
 
     def number(self, at: int) -> int:

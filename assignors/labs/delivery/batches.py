@@ -3,22 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assignors.labs.delivery.model import Event, Interceptor, Kind, Lab, Offsets, OnPoison, Record
+from assignors.labs.delivery.model import Interceptor, Lab, Offsets, OnPoison, Record
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One poll: what the application gets, what is left out before it, and the position once poll has returned."""
+    """One poll: what the application gets, what the interceptor drops before, and the position after it."""
 
     records: tuple[Record, ...]
     dropped: tuple[Record, ...]
     position: tuple[tuple[int, int], ...]
-
-    def polled(self, consumer: str) -> Iterator[Event]:
-        """The poll as events: what the interceptor drops never reaches the application."""
-        if self.dropped:
-            yield Event(consumer, Kind.DROP, self.dropped, reason="The interceptor drops expired records.")
-        yield Event(consumer, Kind.POLL, self.records, self.position)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,10 @@ def run(lab: Lab, failure: Failure = Failure()) -> Ledger:  # noqa: B008 - froze
         raise LabError(f"The standalone consumer commits {failure.outsider}. Give each partition an offset in its log.")
     if failure.kind is FailureKind.NONE:
         return ledger(lab, first)
-    return ledger(lab, _FAILURES[failure.kind](lab, first, failure))
+    events = _FAILURES[failure.kind](lab, first, failure)
+    if failure.kind is not FailureKind.OUTSIDER_REFUSED:
+        events += life(lab, committed_offsets(lab.start, events), SECOND)
+    return ledger(lab, events)
 
 
 def first_life(lab: Lab, failed_commits: frozenset[int] = frozenset()) -> tuple[Event, ...]:
@@ -61,21 +64,15 @@ def _with_failed_commits(lab: Lab, course: Sequence[Event], failed: frozenset[in
     return tuple(events)
 
 
-def _second(lab: Lab, before: Sequence[Event]) -> list[Event]:
-    return list(life(lab, committed_offsets(lab.start, before), SECOND))
-
-
 def _crash(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Event]:
-    cut = [*first[: failure.step], Event(FIRST, Kind.CRASH, reason="Its session has to expire first.")]
-    return cut + _second(lab, cut)
+    return [*first[: failure.step], Event(FIRST, Kind.CRASH, reason="Its session has to expire first.")]
 
 
 def _exception(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Event]:
     cut = [*first[: failure.step], Event(FIRST, Kind.EXCEPTION)]
     if lab.strategy in _COMMITS_ON_CLOSE:
         cut += _commit_position(cut, "Closing commits the position, processed or not.")
-    cut.append(Event(FIRST, Kind.CLOSE))
-    return cut + _second(lab, cut)
+    return [*cut, Event(FIRST, Kind.CLOSE)]
 
 
 def _commit_position(events: Sequence[Event], reason: str) -> list[Event]:
@@ -87,7 +84,6 @@ def _commit_position(events: Sequence[Event], reason: str) -> list[Event]:
 def _kicked(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Event]:
     """The zombie continues until its next commit or poll; its work no longer counts for the group."""
     cut = list(first[: failure.step])
-    second = _second(lab, cut)
     cut.append(
         Event(FIRST, Kind.KICKED, reason="max.poll.interval.ms has passed; the heartbeat thread leaves the group.")
     )
@@ -97,8 +93,7 @@ def _kicked(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Event]:
         if event.kind in (*_COMMITS, Kind.POLL, Kind.DROP, Kind.POISON):
             break
         cut.append(_fenced(event))
-    cut.append(Event(FIRST, Kind.LOST, reason="onPartitionsLost at its next poll."))
-    return cut + second
+    return [*cut, Event(FIRST, Kind.LOST, reason="onPartitionsLost at its next poll.")]
 
 
 def _fenced(event: Event) -> Event:
@@ -112,8 +107,7 @@ def _eager(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Event]:
     cut = list(first[: _next_poll(first, failure.step)])
     if lab.strategy in AUTO_COMMITTING:
         cut += _commit_position(cut, "onJoinPrepare commits the position.")
-    cut += _revoked(lab, cut)
-    return cut + _second(lab, cut)
+    return cut + _revoked(lab, cut)
 
 
 def _cooperative(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Event]:
@@ -128,8 +122,7 @@ def _cooperative(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Eve
     if lab.strategy in AUTO_COMMITTING:
         cut += _commit_position(cut, "onJoinPrepare commits the position.")
     cut += _during_join(lab, first[at:until])
-    cut += _revoked(lab, cut)
-    return cut + _second(lab, cut)
+    return cut + _revoked(lab, cut)
 
 
 def _during_join(lab: Lab, window: Sequence[Event]) -> list[Event]:
@@ -169,9 +162,8 @@ def _outsider_refused(lab: Lab, first: Sequence[Event], failure: Failure) -> lis
 
 def _outsider_accepted(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Event]:
     why = "The group is Empty, so a commit without a member is accepted."
-    cut = [*first[: failure.step], Event(FIRST, Kind.CRASH)]
-    cut.append(Event(OUTSIDER, Kind.COMMIT, offsets=tuple(enumerate(failure.outsider)), reason=why))
-    return cut + _second(lab, cut)
+    accepted = Event(OUTSIDER, Kind.COMMIT, offsets=tuple(enumerate(failure.outsider)), reason=why)
+    return [*first[: failure.step], Event(FIRST, Kind.CRASH), accepted]
 
 
 _FAILURES = {

@@ -24,7 +24,6 @@ def leading(state: State) -> tuple[str, Replica]:
 
 
 def with_replica(state: State, name: str, replica: Replica) -> State:
-    """The state with one replica replaced."""
     return replace(state, replicas={**state.replicas, name: replica})
 
 

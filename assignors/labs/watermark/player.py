@@ -51,14 +51,6 @@ def step(state: State, action: Action) -> Step:
     return Step(action, after, sentence)
 
 
-def play(state: State, actions: Iterable[Action]) -> tuple[Step, ...]:
-    """Every step, the beginning first. Raises WatermarkError naming the number of the action that cannot happen."""
-    steps, refusal = play_on(state, actions)
-    if refusal is not None:
-        raise refusal
-    return steps
-
-
 def play_on(state: State, actions: Iterable[Action]) -> tuple[tuple[Step, ...], WatermarkError | None]:
     """Every step up to the first action that cannot happen, and why that one cannot (None: all of them can)."""
     steps = [Step(None, state, f"{state.leader} leads epoch {state.epoch}; all replicas are in sync.")]

@@ -127,13 +127,9 @@ class ClassicCoordinator:
         if self._rebalance is None:
             return KafkaError.UNKNOWN_MEMBER_ID
         group = self._rebalance.group
-        if group.state is State.DEAD:
-            return KafkaError.COORDINATOR_NOT_AVAILABLE
-        error = group.validate(request.member_id, request.instance_id)
+        error = group.validate_current(request)
         if error is not KafkaError.NONE:
             return error
-        if request.generation != group.generation:
-            return KafkaError.ILLEGAL_GENERATION
         self._rebalance.keep_alive(group.members[request.member_id])
         # None in CompletingRebalance: a member may not have sent its Sync yet.
         asked_to_join = group.state is State.PREPARING_REBALANCE

@@ -9,7 +9,16 @@ from enum import StrEnum
 
 from assignors.javahash import STRINGS, JavaHashMap
 from assignors.simulation.classic.members import Member
-from assignors.simulation.classic.messages import CONSUMER, AnswerJoin, JoinReply, Protocols, SyncReply
+from assignors.simulation.classic.messages import (
+    CONSUMER,
+    AnswerJoin,
+    Commit,
+    Heartbeat,
+    JoinReply,
+    Protocols,
+    Sync,
+    SyncReply,
+)
 from assignors.simulation.classic.records import GroupRecord
 from assignors.simulation.consumer_protocol import subscribed_topics
 from assignors.simulation.errors import KafkaError
@@ -37,24 +46,6 @@ PREDECESSORS: Mapping[State, frozenset[State]] = {
 
 class ClassicGroup:
     """Empty at first. Only the coordinator changes it."""
-
-    __slots__ = (
-        "generation",
-        "leader",
-        "members",
-        "new_member_added",
-        "parked_joins",
-        "pending_ids",
-        "pending_syncs",
-        "previous_state",
-        "protocol",
-        "protocol_type",
-        "state",
-        "state_since_ms",
-        "static_ids",
-        "subscribed",
-        "supporters",
-    )
 
     def __init__(self, now_ms: int) -> None:
         self.state = State.EMPTY
@@ -165,6 +156,15 @@ class ClassicGroup:
             if known is None:
                 return KafkaError.UNKNOWN_MEMBER_ID
         return KafkaError.NONE if member_id in self.members else KafkaError.UNKNOWN_MEMBER_ID
+
+    def validate_current(self, request: Heartbeat | Sync | Commit) -> KafkaError:
+        """NONE if the request comes from a member of the group in its present generation."""
+        if self.state is State.DEAD:
+            return KafkaError.COORDINATOR_NOT_AVAILABLE
+        error = self.validate(request.member_id, request.instance_id)
+        if error is KafkaError.NONE and request.generation != self.generation:
+            return KafkaError.ILLEGAL_GENERATION
+        return error
 
     def supports(self, protocol_type: str, names: Iterable[str]) -> bool:
         """Whether all members have one of these protocols in common; an empty group accepts any."""

@@ -24,7 +24,6 @@ class Member:
 
     @classmethod
     def joining(cls, request: Join, member_id: str) -> "Member":
-        """A new member from its join request."""
         return cls(
             member_id,
             request.instance_id,
@@ -68,7 +67,6 @@ class Member:
         return JoinedMember(self.member_id, self.instance_id, self.metadata(protocol))
 
     def record(self, protocol: str | None, assignment: bytes) -> MemberRecord:
-        """The member's record."""
         return MemberRecord(
             self.member_id,
             self.instance_id,

@@ -28,11 +28,9 @@ def refusal(group: ClassicGroup, request: Commit) -> KafkaError:
         return KafkaError.NONE
     if request.generation < 0 and not request.member_id and request.instance_id is None:
         return KafkaError.UNKNOWN_MEMBER_ID  # a consumer without membership cannot commit while the group has members
-    error = group.validate(request.member_id, request.instance_id)
+    error = group.validate_current(request)
     if error is not KafkaError.NONE:
         return error
-    if request.generation != group.generation:
-        return KafkaError.ILLEGAL_GENERATION
     return KafkaError.REBALANCE_IN_PROGRESS if group.state is State.COMPLETING_REBALANCE else KafkaError.NONE
 
 

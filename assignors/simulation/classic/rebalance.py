@@ -21,8 +21,6 @@ JOIN, SYNC, SESSION = "join", "sync", "session"
 class Rebalance:
     """Moves a group from one generation to the next."""
 
-    __slots__ = ("group", "log", "settings", "timers")
-
     def __init__(self, group: ClassicGroup, settings: Settings, timers: Timers, log: Log) -> None:
         self.group = group
         self.settings = settings
@@ -31,7 +29,6 @@ class Rebalance:
 
     @property
     def now_ms(self) -> int:
-        """The time."""
         return self.timers.kernel.now_ms
 
     # The join phase

@@ -28,13 +28,9 @@ def _refusal(rebalance: Rebalance, request: Sync) -> KafkaError:
     group = rebalance.group
     if group.state is State.EMPTY:
         return KafkaError.UNKNOWN_MEMBER_ID
-    if group.state is State.DEAD:
-        return KafkaError.COORDINATOR_NOT_AVAILABLE
-    error = group.validate(request.member_id, request.instance_id)
+    error = group.validate_current(request)
     if error is not KafkaError.NONE:
         return error
-    if request.generation != group.generation:
-        return KafkaError.ILLEGAL_GENERATION
     if _differ(request.protocol_type, group.protocol_type) or _differ(request.protocol, group.protocol):
         return KafkaError.INCONSISTENT_GROUP_PROTOCOL
     return KafkaError.REBALANCE_IN_PROGRESS if group.state is State.PREPARING_REBALANCE else KafkaError.NONE

@@ -98,7 +98,6 @@ class Process(ABC):
 
     @property
     def now_ms(self) -> int:
-        """The time."""
         return self.env.kernel.now_ms
 
     def run(self, action: Callable[..., None], *what: Any) -> None:
@@ -277,7 +276,6 @@ class Process(ABC):
         return MemberState.PAUSED if self.has_revoked else MemberState.JOINING
 
     def record_state(self) -> None:
-        """Record its state."""
         if not self.alive:
             return
         state, generation = self.state
@@ -380,5 +378,4 @@ class Process(ABC):
         self.wake()
 
     def refresh(self) -> None:
-        """Refresh the metadata."""
         self.topics = self.env.topics()

@@ -117,10 +117,6 @@ class ConsumerCoordinator:
         deleted = {before.names[uuid] for uuid in before.names.keys() - topics.names.keys()}
         self._write([OffsetRecord(tp, None, self._now_ms) for tp in self._offsets if tp.topic in deleted])
 
-    def unload(self) -> None:
-        """Unload the group: disarm timers and stop background work."""
-        self.timers.disarm_all()
-
     @property
     def _now_ms(self) -> int:
         return self.timers.kernel.now_ms

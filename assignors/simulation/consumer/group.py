@@ -42,25 +42,6 @@ class ConsumerGroup:
     `reconciled` counts, by epoch, the members that have exactly their target.
     """
 
-    __slots__ = (
-        "_refresh_after_ms",
-        "_refreshed_epoch",
-        "assignors",
-        "by_name",
-        "epoch",
-        "homogeneous",
-        "members",
-        "owners",
-        "reconciled",
-        "regexes",
-        "resolved",
-        "seen",
-        "static_ids",
-        "target",
-        "target_at_ms",
-        "target_epoch",
-    )
-
     def __init__(self) -> None:
         self.epoch = self.target_epoch = _FIRST_EPOCH
         self.target_at_ms: int | None = None
@@ -136,7 +117,6 @@ class ConsumerGroup:
     # Records
 
     def replay(self, record: GroupRecord) -> None:
-        """Apply a record."""
         match record:
             case SubscriptionRecord():
                 self._subscribe(record)

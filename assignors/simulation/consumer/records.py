@@ -23,7 +23,6 @@ class SubscriptionRecord:
 
     @classmethod
     def of(cls, member: Member) -> "SubscriptionRecord":
-        """The record of that member."""
         topics = tuple(sorted(member.topics))
         return cls(
             member.member_id,
@@ -49,7 +48,6 @@ class CurrentRecord:
 
     @classmethod
     def of(cls, member: Member) -> "CurrentRecord":
-        """The record of that member."""
         return cls(member.member_id, member.epoch, member.previous_epoch, member.state, member.assigned, member.pending)
 
 

@@ -60,7 +60,6 @@ class Summary:
 
 
 def summarize(timeline: Timeline) -> Summary:
-    """The totals of a timeline."""
     by_partition = [list(rows) for _, rows in groupby(timeline.ownership, attrgetter("partition"))]
     downtime = tuple(map(_downtime, by_partition))
     pauses = tuple(_pauses(timeline))

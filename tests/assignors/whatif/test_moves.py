@@ -20,7 +20,11 @@ def assigned(**lists: str) -> Assignment:
 
 
 def packed(assignment: Assignment, layout: Layout) -> Assignment:
-    lists = {who: PartitionList(layout, layout.encode(held)) for who, held in assignment.by_member.items()}
+    found = {who: layout.locate(held) for who, held in assignment.by_member.items()}
+    lists = {
+        who: PartitionList(layout, (layout.offsets[topics] + numbers).astype(np.int32))
+        for who, (topics, numbers) in found.items()
+    }
     return Assignment(assignment.generation, lists)
 
 

@@ -7,7 +7,7 @@ import pytest
 from app.ui.labs import link_codec
 from app.views.labs.watermark import text
 from app.views.labs.watermark.tables import Cell, differing, first_trouble, lanes
-from assignors.labs.watermark import STORIES, begin, play, play_on
+from assignors.labs.watermark import STORIES, begin, play_on
 from assignors.labs.watermark.model import (
     Crash,
     Fetch,
@@ -25,6 +25,7 @@ from assignors.labs.watermark.stories import WatermarkStory
 from assignors.model import AssignorError
 from tests.app.conftest import Open
 from tests.app.reading import alt, asked, said, table, title
+from tests.assignors.labs.watermark.playing import play
 
 ENDS = {
     "t1-t4": "A consumer sees m0",

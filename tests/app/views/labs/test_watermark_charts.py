@@ -5,8 +5,9 @@ import plotly.graph_objects as go
 from app.ui.theme import LIGHT
 from app.views.labs.watermark import charts
 from app.views.labs.watermark.tables import lanes
-from assignors.labs.watermark import STORIES, WatermarkStory, begin, play
+from assignors.labs.watermark import STORIES, WatermarkStory, begin
 from assignors.labs.watermark.model import Fetch, Produce
+from tests.assignors.labs.watermark.playing import play
 
 
 def picture(story: WatermarkStory, at: int) -> go.Figure:

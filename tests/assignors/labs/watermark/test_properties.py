@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assignors.labs.watermark import begin, play, step
+from assignors.labs.watermark import begin, step
 from assignors.labs.watermark.model import (
     Action,
     Crash,
@@ -20,6 +20,7 @@ from assignors.labs.watermark.model import (
     Timing,
     Wait,
 )
+from tests.assignors.labs.watermark.playing import play
 
 REPLICAS = "ABC"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assignors.labs.watermark import STORIES, begin, play, step
+from assignors.labs.watermark import STORIES, begin, step
 from assignors.labs.watermark.leader_epochs import EpochEnd, diverging, epoch_end, truncation_offset
 from assignors.labs.watermark.model import (
     Ack,
@@ -21,6 +21,7 @@ from assignors.labs.watermark.model import (
     Wait,
     WatermarkError,
 )
+from tests.assignors.labs.watermark.playing import play
 
 T1_TO_T4, LOSS, DIVERGENCE, SLOW_FOLLOWER, UNCLEAN = (
     STORIES[name].actions for name in ("t1-t4", "loss", "divergence", "slow-follower", "unclean")
