@@ -43,7 +43,7 @@ _CASES = (
     Case(
         "payment-settlement",
         ("payments",),
-        "Classic group, cooperative-sticky, static members",
+        "Cooperative-sticky, static members",
         "Three members with a group.instance.id. One that is killed and started again within its session timeout "
         "gets its partitions back without a rebalance.",
         GroupType.CLASSIC,
