@@ -64,7 +64,9 @@ class Problem:
     affected: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.scope} {self.subject}: {self.cause}. {self.hint}".rstrip()
+        subject = f"{self.scope} {self.subject}"
+        named = "" if self.cause.startswith(subject) else f"{subject}: "
+        return f"{named}{self.cause}. {self.hint}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ class MemberDocument(TypedDict):
 class PartitionDocument(TypedDict):
     """A group's position in one partition: offsets, and the lag in records; null when not known, `problem` says why.
 
-    `lost` counts records that were deleted before the group committed them.
+    `committed` is the start offset in a share group. `lost` counts records that were deleted before they were read.
     """
 
     topic: str

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from app.ui.theme import Palette, blend, luminance
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
+from lag.verdict.offset_terms import offset_terms
 from lag.verdict.status import URGENCY, Status
 
 
@@ -140,11 +141,11 @@ RANK: dict[Status, int] = {status: at for at, status in enumerate(URGENCY)}
 
 _NEEDS_ATTENTION = frozenset(URGENCY[: RANK[Status.HELD] + 1])
 
-PROBLEMS: dict[PartitionProblem, str] = {
-    PartitionProblem.NO_COMMIT: "no committed offset",
-    PartitionProblem.BELOW_LOG_START: "the committed offset is below the log start: lag counts from the log start",
-    PartitionProblem.BEYOND_END: "the committed offset is beyond the log end: the topic was recreated or truncated",
-    PartitionProblem.TOPIC_DELETED: "the topic was deleted, its committed offset remains",
+_PROBLEMS: dict[PartitionProblem, str] = {
+    PartitionProblem.NO_COMMIT: "no {offset}",
+    PartitionProblem.BELOW_LOG_START: "the {offset} is below the log start: lag counts from the log start",
+    PartitionProblem.BEYOND_END: "the {offset} is beyond the log end: the topic was recreated or truncated",
+    PartitionProblem.TOPIC_DELETED: "the topic was deleted, its {offset} remains",
     PartitionProblem.LEADERLESS: "the partition has no leader, so its log end is not known",
     PartitionProblem.UNAUTHORIZED: "not authorised: grant DESCRIBE on the topic",
     PartitionProblem.TIMEOUT: "the broker did not answer in time",
@@ -158,6 +159,11 @@ TYPES: dict[GroupType, str] = {
     GroupType.STREAMS: "Streams",
     GroupType.UNKNOWN: "Unknown",
 }
+
+
+def problem(found: PartitionProblem, type_: GroupType = GroupType.UNKNOWN) -> str:
+    """A problem of a partition in words, for a group of that type."""
+    return _PROBLEMS[found].format(offset=offset_terms(type_).offset)
 
 
 def on_fill(text: str, status: Status, colours: Palette) -> str:

@@ -416,3 +416,4 @@ def explain_verdicts() -> None:
             f"| {verdict_badge(s)} | {verdicts.VERDICTS[s].meaning} | {verdicts.VERDICTS[s].advice} |" for s in URGENCY
         ]
         st.markdown("\n".join(["| Verdict | Meaning | What to do |", "|---|---|---|", *rows]))
+        note("A share group commits no offsets: its start offset takes their place.")

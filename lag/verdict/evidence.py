@@ -9,25 +9,23 @@ from assignors.model import TopicPartition
 from lag.model import GroupSnapshot, LagTotal
 from lag.offsets import PROBLEM_CODES, UNKNOWN, PartitionProblem
 from lag.verdict.health import Finding
+from lag.verdict.offset_terms import COMMIT, OffsetTerms, offset_terms
 from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.status import Status
 from lag.verdict.status_rules import MARKERS_ONLY, Rules
 
-NO_OFFSET = "the committed offset or the log end is unknown"
-"""Why a partition has no time lag."""
-
-RULES: dict[Status, str] = {
-    Status.LOST: "the committed offset is below the log start",
-    Status.STOPPED: "records waited in every poll, and no committed offset of the group moved",
-    Status.STALLED: "records waited in every poll and the committed offset did not move, while others of the group did",
-    Status.BEYOND_END: "the committed offset is beyond the log end",
-    Status.REWOUND: "the committed offset moved backwards and is still below its highest value",
-    Status.FALLING_BEHIND: "the lag grew, and records arrive faster than the group commits",
-    Status.NEVER_COMMITTED: "the partition has records and no committed offset",
+_RULES: dict[Status, str] = {
+    Status.LOST: "the {offset} is below the log start",
+    Status.STOPPED: "records waited in every poll, and no {offset} of the group moved",
+    Status.STALLED: "records waited in every poll and the {offset} did not move, while others of the group did",
+    Status.BEYOND_END: "the {offset} is beyond the log end",
+    Status.REWOUND: "the {offset} moved backwards and is still below its highest value",
+    Status.FALLING_BEHIND: "the lag grew, and records arrive faster than they are {done}",
+    Status.NEVER_COMMITTED: "the partition has records and no {offset}",
     Status.FLAPPING: "verdicts opened more often than the policy allows",
     Status.HELD: "the group has read up to the last stable offset; an open transaction holds back the rest",
     Status.NO_MEMBERS: "records wait, and the group has no members",
-    Status.CATCHING_UP: "the lag shrank, and the group commits faster than records arrive",
+    Status.CATCHING_UP: "the lag shrank, and records are {done} faster than they arrive",
     Status.TOPIC_DELETED: "the topic no longer exists",
     Status.UNKNOWN: "the lag is unknown",
     Status.OK: "no rule fired",
@@ -41,12 +39,23 @@ _REASONS: dict[PartitionProblem | None, str] = {
 }
 
 
+def rule(status: Status, terms: OffsetTerms = COMMIT) -> str:
+    """The rule that gives the status."""
+    return _RULES[status].format(**terms._asdict())
+
+
+def no_offset(terms: OffsetTerms) -> str:
+    """Why a partition has no time lag."""
+    return f"the {terms.offset} or the log end is unknown"
+
+
 class RowFacts(NamedTuple):
     """The numbers of one row: those of `CurrentRows` and `WindowStats`, in their order, as plain numbers."""
 
     tp: TopicPartition
     now_ms: int
     rules: Rules
+    terms: OffsetTerms
     committed: int
     lag: int
     problem: int
@@ -74,7 +83,7 @@ class RowFacts(NamedTuple):
 
 def of_row(row: RowFacts, status: Status, onset: Onset | None) -> Finding:
     """The finding about one partition; `onset`: since when records wait under its committed offset."""
-    return Finding(status, RULES[status], _SENTENCES[status](row), onset if status in _QUIET else None)
+    return Finding(status, rule(status, row.terms), _SENTENCES[status](row), onset if status in _QUIET else None)
 
 
 def of_group(
@@ -86,11 +95,12 @@ def of_group(
     onset: Onset | None,
 ) -> Finding:
     """The finding about a group; `affected` partitions have its status, `worst` is the one with the most records."""
+    its_rule = rule(status, offset_terms(group.type))
     if worst is None:
-        return Finding(status, RULES[status], _without_rows(group), onset)
+        return Finding(status, its_rule, _without_rows(group), onset)
     if status is Status.OK:
-        return Finding(status, RULES[status], _calm(total, worst))
-    about = Finding(status, RULES[status], _SENTENCES[status](worst), onset)
+        return Finding(status, its_rule, _calm(total, worst))
+    about = Finding(status, its_rule, _SENTENCES[status](worst), onset)
     if status is Status.UNKNOWN and group.problems:
         return replace(about, evidence=group.problems[0].cause, onset=_last_read(group, worst))
     if about_group(status, total, affected):
@@ -137,30 +147,31 @@ def _arrived(row: RowFacts) -> str:
 
 
 def _unmoved(row: RowFacts) -> str:
-    return f"committed offset unchanged at {row.committed:,} {_polls(row)} {_arrived(row)}"
+    return f"{row.terms.offset} unchanged at {row.committed:,} {_polls(row)} {_arrived(row)}"
 
 
 def _lost(row: RowFacts) -> str:
     committed, start = row.committed, row.log_start
     lost = counted(start - committed, "record")
     return (
-        f"committed offset {committed:,} is below the log start {start:,} of {row.tp}: {lost} deleted before being read"
+        f"{row.terms.offset} {committed:,} is below the log start {start:,} of {row.tp}: {lost} deleted before being "
+        "read"
     )
 
 
 def _beyond_end(row: RowFacts) -> str:
     committed, end = row.committed, row.log_end
     return (
-        f"committed offset {committed:,} is {counted(committed - end, 'record')} beyond the log end {end:,} of "
-        f"{row.tp}: the topic was recreated or truncated after the commit"
+        f"{row.terms.offset} {committed:,} is {counted(committed - end, 'record')} beyond the log end {end:,} of "
+        f"{row.tp}: the topic was recreated or truncated afterwards"
     )
 
 
 def _rewound(row: RowFacts) -> str:
     committed, peak = row.committed, row.peak
     return (
-        f"committed offset of {row.tp} went back from {peak:,} within the last {_watched(row)} and is at "
-        f"{committed:,}: {counted(peak - committed, 'record')} to be committed again"
+        f"{row.terms.offset} of {row.tp} went back from {peak:,} within the last {_watched(row)} and is at "
+        f"{committed:,}: {counted(peak - committed, 'record')} to be {row.terms.done} again"
     )
 
 
@@ -170,22 +181,23 @@ def _changed(row: RowFacts) -> str:
         f"lag on {row.tp} {'grew' if late > early else 'shrank'} from {early:,.0f} to {late:,.0f} records in "
         f"{_watched(row)} (medians of the first and last third of {counted(row.samples, 'poll')}), "
         f"{row.lag:,} now: {row.produce:,.1f} records/s arrive, "
-        f"{row.consume:,.1f} are committed"
+        f"{row.consume:,.1f} are {row.terms.done}"
     )
 
 
 def _never_committed(row: RowFacts) -> str:
     start, end = row.log_start, row.log_end
     if UNKNOWN in (start, end):
-        return f"no committed offset on {row.tp}, whose log could not be read"
-    return f"no committed offset on {row.tp}, which has offsets {start:,} to {end:,} ({counted(end - start, 'record')})"
+        return f"no {row.terms.offset} on {row.tp}, whose log could not be read"
+    records = counted(end - start, "record")
+    return f"no {row.terms.offset} on {row.tp}, which has offsets {start:,} to {end:,} ({records})"
 
 
 def _held(row: RowFacts) -> str:
     stable, end = row.last_stable, row.log_end
     return (
         f"last stable offset {stable:,} of {row.tp} is {counted(end - stable, 'record')} below the log end {end:,}: "
-        f"an open transaction holds back read_committed consumers; committed offset {row.committed:,} unchanged "
+        f"an open transaction holds back read_committed consumers; {row.terms.offset} {row.committed:,} unchanged "
         f"{_polls(row)}"
     )
 
@@ -197,9 +209,9 @@ def _waits(row: RowFacts) -> str:
 def _deleted(row: RowFacts) -> str:
     committed = row.committed
     return f"topic {row.tp.topic} no longer exists; " + (
-        "nothing is committed on it"
+        f"the group has no {row.terms.offset} on {row.tp}"
         if committed == UNKNOWN
-        else f"the committed offset {committed:,} on {row.tp} remains"
+        else f"the {row.terms.offset} {committed:,} on {row.tp} remains"
     )
 
 
@@ -210,17 +222,17 @@ def _unknown(row: RowFacts) -> str:
 
 def _ok(row: RowFacts) -> str:
     if row.committed == UNKNOWN:
-        return f"no committed offset on {row.tp}, and no records"
+        return f"no {row.terms.offset} on {row.tp}, and no records"
     unit = "offset" if row.remainder == MARKERS_ONLY else "record"
     return f"{counted(row.lag, unit)} behind on {row.tp}; {_why_ok(row)}"
 
 
 def _why_ok(row: RowFacts) -> str:
     if row.lag <= row.rules.lag_floor:
-        return f"committed offset {row.committed:,}"
+        return f"{row.terms.offset} {row.committed:,}"
     if row.remainder == MARKERS_ONLY:
         return (
-            f"only transaction markers are left between committed offset {row.committed:,} and log end "
+            f"only transaction markers are left between {row.terms.offset} {row.committed:,} and log end "
             f"{row.log_end:,}: no consumer can read them"
         )
     if row.quiet:
@@ -234,8 +246,8 @@ _QUIET = {Status.STOPPED, Status.STALLED, Status.HELD}
 
 _SENTENCES: dict[Status, Callable[[RowFacts], str]] = {
     Status.LOST: _lost,
-    Status.STOPPED: lambda row: f"{_unmoved(row)}; no other committed offset of the group moved",
-    Status.STALLED: lambda row: f"{_unmoved(row)}; other committed offsets of the group moved",
+    Status.STOPPED: lambda row: f"{_unmoved(row)}; no other {row.terms.offset} of the group moved",
+    Status.STALLED: lambda row: f"{_unmoved(row)}; other {row.terms.offset}s of the group moved",
     Status.BEYOND_END: _beyond_end,
     Status.REWOUND: _rewound,
     Status.FALLING_BEHIND: _changed,
@@ -267,11 +279,11 @@ def _of_all(group: GroupSnapshot, status: Status, total: LagTotal, affected: int
     partitions = counted(affected, "partition")
     if status is Status.NEVER_COMMITTED:
         members = counted(len(group.members), "member")
-        return f"{members}, and no committed offset on any of {partitions}; {_never_committed(worst)}"
+        return f"{members}, and no {worst.terms.offset} on any of {partitions}; {_never_committed(worst)}"
     if status is Status.NO_MEMBERS:
         return f"the group is {group.state} and {_behind(total)}; most: {_waits(worst)}"
     gone = "" if group.members else "the group has no members any more; "
-    return f"{gone}no committed offset of the group moved, and it is {_behind(total)}; {_unmoved(worst)}"
+    return f"{gone}no {worst.terms.offset} of the group moved, and it is {_behind(total)}; {_unmoved(worst)}"
 
 
 def _without_rows(group: GroupSnapshot) -> str:
@@ -280,7 +292,8 @@ def _without_rows(group: GroupSnapshot) -> str:
     if not group.complete:
         return "the partitions of the group could not be read"
     members = counted(len(group.members), "member")
-    return f"the group has {members} and no partitions: nothing is assigned, nothing is committed"
+    offset = offset_terms(group.type).offset
+    return f"the group has {members} and no partitions: nothing is assigned, and there is no {offset}"
 
 
 def no_time_lag(seconds: float | None, at_least_s: float | None, absent: str) -> str | None:
@@ -300,4 +313,4 @@ def no_position(status: Status, total: LagTotal, worst: RowFacts | None) -> str:
         return "the group has no partitions"
     if status is Status.OK and (not total.known or worst.remainder == MARKERS_ONLY):
         return _ok(worst)
-    return "the remaining offsets may be transaction markers only" if total.known else NO_OFFSET
+    return "the remaining offsets may be transaction markers only" if total.known else no_offset(worst.terms)

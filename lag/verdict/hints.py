@@ -57,10 +57,13 @@ def hint(group: GroupSnapshot, status: Status, rows: Rows, names: Mapping[str, s
         return None
     existing = [row for row in rows if row[1].finding.status is not Status.TOPIC_DELETED]
     affected = [row for row in existing if row[1].finding.status is status]
+    is_shared = group.type is GroupType.SHARE
     if status is Status.FALLING_BEHIND and group.members and affected:
+        if is_shared:  # its members share the work of each partition
+            return _parallel(group, existing)
         return _hot(existing, affected) or _slow(group, affected, names) or _parallel(group, existing)
     if status is Status.STALLED and affected:
-        return _stalled(affected, names)
+        return _stalled_share_group(group, affected) if is_shared else _stalled(affected, names)
     return None
 
 
@@ -133,12 +136,27 @@ def _stalled(rows: Rows, names: Mapping[str, str]) -> Hint | None:
     if len(owners) > 1:
         return None
     (owner,) = owners
-    first, more = rows[0][0].tp, f" and {len(rows) - 1} more" if len(rows) > 1 else ""
     if owner is None:
-        return Hint("Check why no member owns it.", f"{first}{more}: no member is assigned.")
+        return Hint("Check why no member owns it.", f"{_first(rows)}: no member is assigned.")
     return Hint(
         f"Check member {names.get(owner, owner)}: it may fail on one record again and again, or a thread hangs.",
-        f"It owns {first}{more}.",
+        f"It owns {_first(rows)}.",
         Remedy.RESTART_MEMBER,
         owner,
     )
+
+
+def _stalled_share_group(group: GroupSnapshot, rows: Rows) -> Hint:
+    """A partition of a share group can have several members, and none of them alone owns it."""
+    stalled = {lag.tp for lag, _ in rows}
+    readers = [member for member in group.members if not stalled.isdisjoint(member.assigned)]
+    if not readers:
+        return Hint("Check why no member reads it.", f"{_first(rows)}: no member is assigned.")
+    return Hint(
+        "Check the members that read it: one may fail on a record again and again, or hang.",
+        f"{_first(rows)}: {counted(len(readers), 'member')} of the group.",
+    )
+
+
+def _first(rows: Rows) -> str:
+    return f"{rows[0][0].tp}{f' and {len(rows) - 1} more' if len(rows) > 1 else ''}"

@@ -21,6 +21,7 @@ from lag.verdict.group_onsets import Evidence, GroupOnsets, evidence_of
 from lag.verdict.group_rules import GroupRules
 from lag.verdict.group_verdicts import GroupVerdicts, group_time_lag, judge_groups
 from lag.verdict.health import GroupColumns, GroupHealth, Health, PartitionHealth, PartitionHealths, TimeLag
+from lag.verdict.offset_terms import offset_terms
 from lag.verdict.onset import GroupRecords, OnsetColumns
 from lag.verdict.rates import Floats, TimeLags
 from lag.verdict.row_verdicts import GroupFlags, RowVerdicts, judge_rows
@@ -106,9 +107,9 @@ class _Groups:
 
     def partitions(self, number: int) -> PartitionHealths:
         """One entry per row of group `number`, made when it is read."""
-        rules, first = self._rules.of(number), self._snapshot.offsets.rows(number).start
-        rows = self._rows(np.array([number]), rules)
-        return PartitionHealths(rows.status, lambda at: self._partition(rows, at, first + at, rules))
+        first = self._snapshot.offsets.rows(number).start
+        rows = self._rows(np.array([number]), self._rules.of(number))
+        return PartitionHealths(rows.status, lambda at: self._partition(rows, at, first + at, number))
 
     def _judge_all(self) -> tuple[_Block, Ints]:
         bounds, samples = self._snapshot.offsets.bounds, len(self._window.times_ms)
@@ -169,7 +170,7 @@ class _Groups:
         verdict, affected = URGENCY[code], int(counts[code])
         row = None
         if table_row >= 0:
-            row = self._facts(block.worst_current, block.worst_stats, number, table_row, self._rules.of(number))
+            row = self._facts(block.worst_current, block.worst_stats, number, table_row, number)
         whole = row is None or evidence.about_group(verdict, total, affected)
         return GroupHealth(
             finding=evidence.of_group(
@@ -185,14 +186,14 @@ class _Groups:
             lag_trend=groups.lag_trend[number],
         )
 
-    def _partition(self, rows: RowVerdicts, at: int, table_row: int, rules: Rules) -> PartitionHealth:
+    def _partition(self, rows: RowVerdicts, at: int, table_row: int, number: int) -> PartitionHealth:
         lag, moved_ms = rows.lag[:, at], int(rows.stats.moved_ms[at])
-        facts = self._facts(rows.current, rows.stats, at, table_row, rules)
+        facts = self._facts(rows.current, rows.stats, at, table_row, number)
         return PartitionHealth(
             finding=evidence.of_row(facts, URGENCY[rows.status[at]], rows.onsets.at(at)),
             consume_rate=_optional(rows.stats.consume, at),
             produce_rate=_optional(rows.stats.produce, at),
-            time_lag=_time_lag(rows.time_lag, at, evidence.NO_OFFSET),
+            time_lag=_time_lag(rows.time_lag, at, evidence.no_offset(facts.terms)),
             drain_s=_optional(rows.drain_s, at),
             last_moved_ms=None if moved_ms == UNKNOWN else moved_ms,
             lag_trend=np.where(lag == UNKNOWN, np.nan, lag),
@@ -200,11 +201,13 @@ class _Groups:
         )
 
     def _facts(
-        self, current: CurrentRows, stats: WindowStats, at: int, table_row: int, rules: Rules
+        self, current: CurrentRows, stats: WindowStats, at: int, table_row: int, number: int
     ) -> evidence.RowFacts:
+        """The numbers at index `at` of the columns: those of row `table_row` of the snapshot, of group `number`."""
+        terms = offset_terms(self._snapshot.groups[number].type)
         tp = self._snapshot.offsets.ends.tp(int(self._snapshot.offsets.end[table_row]))
         numbers = (column[at].item() for column in (*current, *stats))
-        return evidence.RowFacts(tp, self._snapshot.at_ms, rules, *numbers)
+        return evidence.RowFacts(tp, self._snapshot.at_ms, self._rules.of(number), terms, *numbers)
 
 
 def _is_memberless(group: GroupSnapshot) -> bool:

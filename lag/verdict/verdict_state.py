@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from assignors.durations import duration
-from lag.verdict.evidence import RULES
+from lag.verdict.evidence import rule
 from lag.verdict.health import Finding
 from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.policy import GroupPolicy
@@ -84,7 +84,7 @@ class VerdictState:
             return verdict
         openings = f"verdicts opened {len(self.openings_ms)} times within {duration(policy.flapping_s)}"
         onset = self.onset(finding.onset, policy)
-        return Finding(Status.FLAPPING, RULES[Status.FLAPPING], f"{openings}; now: {verdict.evidence}", onset)
+        return Finding(Status.FLAPPING, rule(Status.FLAPPING), f"{openings}; now: {verdict.evidence}", onset)
 
     def shows_the_poll(self, policy: GroupPolicy) -> bool:
         """Pages show what the last poll found, as it is."""
@@ -114,7 +114,7 @@ class VerdictState:
 def _not_open_yet(finding: Finding, polls: int, policy: GroupPolicy) -> Finding:
     words = finding.status.replace("_", " ")
     needed = f"{words} in {_polls(polls)}, opens after {policy.open_polls} in a row"
-    return Finding(Status.OK, RULES[Status.OK], f"{needed}: {finding.evidence}")
+    return Finding(Status.OK, rule(Status.OK), f"{needed}: {finding.evidence}")
 
 
 def _polls(count: int) -> str:

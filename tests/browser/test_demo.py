@@ -92,7 +92,7 @@ def test_group_page_says_its_verdict_in_words(group_page: Callable[[str], Page],
     expect(page.get_by_text(verdict.label).first).to_be_visible()
     problem = PROBLEMS[group_id]
     if problem is not None:
-        expect(cell(page, verdicts.PROBLEMS[problem])).to_be_attached()
+        expect(cell(page, verdicts.problem(problem))).to_be_attached()
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
 

@@ -1,7 +1,7 @@
 """The offset ruler of a partition: log start, committed, position, last stable, log end, and what lies between them."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
@@ -18,13 +18,17 @@ MOST_WRITTEN_OUT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Offsets:
-    """The offsets of one partition; None: unknown, or there is none."""
+    """The offsets of one partition; None: unknown, or there is none.
+
+    In a share group `committed` is the start offset. Records above it may be acknowledged already.
+    """
 
     log_start: int | None
     committed: int | None
     position: int | None
     last_stable: int | None
     log_end: int | None
+    is_shared: bool = False
 
 
 class Part(StrEnum):
@@ -58,7 +62,13 @@ class Segment:
 
 def named(its: Offsets) -> Mapping[str, int | None]:
     """Each offset by the name that it is shown with."""
-    return {field.replace("_", " "): offset for field, offset in asdict(its).items()}
+    return {
+        "log start": its.log_start,
+        "start offset" if its.is_shared else "committed": its.committed,
+        "position": its.position,
+        "last stable": its.last_stable,
+        "log end": its.log_end,
+    }
 
 
 def marks(its: Offsets) -> list[Mark]:
@@ -84,7 +94,8 @@ def _part(its: Offsets, first: int, end: int) -> Part:
         return Part.UNCOMMITTED
     if its.last_stable is not None and first >= its.last_stable:
         return Part.HELD
-    return Part.LOG if its.committed is None and its.position is None else Part.UNREAD
+    is_open = its.is_shared or (its.committed is None and its.position is None)
+    return Part.LOG if is_open else Part.UNREAD
 
 
 def finding(name: str, its: Offsets) -> str:

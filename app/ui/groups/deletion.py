@@ -83,4 +83,7 @@ def why(snapshot: ClusterSnapshot, row: int, seconds: float, at_most_s: float, w
         where = where or str(table.ends.tp(int(table.end[row])))
         return f"at most {formats.duration(at_most_s)} on {where}: older than the first poll"
     problem = PROBLEM_CODES[table.problem[row]] if reason is NoTime.LAG_UNKNOWN else None
-    return verdicts.PROBLEMS[problem] if problem else REASONS[reason]
+    if problem is None:
+        return REASONS[reason]
+    group = snapshot.groups[int(np.searchsorted(table.bounds, row, side="right")) - 1]
+    return verdicts.problem(problem, group.type)

@@ -6,7 +6,9 @@ import pandas as pd
 
 from app.ui import formats
 from app.ui.verdicts import VERDICTS
+from lag.model import GroupType
 from lag.verdict.health import GroupHealth
+from lag.verdict.offset_terms import offset_terms
 from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.rates import NEVER
 from lag.verdict.status import Status
@@ -42,9 +44,10 @@ def since(onset: Onset | None, now_ms: int, zone: tzinfo) -> str:
     return f" since {clock(onset, now_ms, zone)} ({least}{formats.duration((now_ms - onset.at_ms) / 1000)})"
 
 
-def predicate(health: GroupHealth, now_ms: int, zone: tzinfo) -> str:
-    """The predicate of a sentence that begins with the group's name."""
-    finding, lag = health.finding, health.lag
+def predicate(health: GroupHealth, type_: GroupType, now_ms: int, zone: tzinfo) -> str:
+    """The predicate of a sentence that begins with the name of the group, which is of that type."""
+    finding, lag, offset = health.finding, health.lag, offset_terms(type_).offset
+    is_shared = type_ is GroupType.SHARE
     when = since(finding.onset, now_ms, zone)
     n = health.unhealthy.get(finding.status, 0)
     on = f" {n} of {lag.partitions}" if n and n != lag.partitions else " all" if n > 1 else " its"
@@ -55,9 +58,10 @@ def predicate(health: GroupHealth, now_ms: int, zone: tzinfo) -> str:
             lost = formats.plural(lag.lost_records, "record") if lag.lost_records else "records"
             return f"has lost {lost}{when}: Kafka deleted them before they were read"
         case Status.STOPPED:
-            return f"has lag and has not committed{when}"
+            return f"has lag, and no {offset} moved{when}" if is_shared else f"has lag and has not committed{when}"
         case Status.STALLED:
-            return f"is stuck: no commit on{on} {noun}{when and f',{when}'}"
+            what = f"the {offset} does not move" if is_shared else "no commit"
+            return f"is stuck: {what} on{on} {noun}{when and f',{when}'}"
         case Status.BEYOND_END:
             return f"{has_been} beyond the log end on{on} {noun}{when}: the topic was recreated or truncated"
         case Status.REWOUND:
@@ -66,7 +70,9 @@ def predicate(health: GroupHealth, now_ms: int, zone: tzinfo) -> str:
             return f"{has_been} falling behind{growth(health)}{when}"
         case Status.NEVER_COMMITTED:
             where = " any partition" if on == " all" else f"{on} {noun}"
-            return f"has had no committed offset on{where}{when}" if when else f"has never committed on{where}"
+            if when or is_shared:
+                return f"{'has had' if when else 'has'} no {offset} on{where}{when}"
+            return f"has never committed on{where}"
         case Status.FLAPPING:
             return f"is flapping: its verdicts come and go{when}"
         case Status.HELD:
@@ -77,7 +83,7 @@ def predicate(health: GroupHealth, now_ms: int, zone: tzinfo) -> str:
         case Status.CATCHING_UP:
             return f"{has_been} catching up{when}{drain_time(health)}"
         case Status.TOPIC_DELETED:
-            return f"has {'had ' if when else ''}committed offsets for a deleted topic{when}"
+            return f"has {'had ' if when else ''}{offset}s for a deleted topic{when}"
         case Status.UNKNOWN:
             return "has no verdict: too little is known"
         case _:  # OK, and verdicts without a sentence of their own

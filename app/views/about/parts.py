@@ -63,7 +63,7 @@ def brokers(page: state.Shown) -> None:
             "version": c.TextColumn("Version", width=76),
             "requests": c.NumberColumn("Requests", width=80),
             "busy_ms": widgets.integer("Time, ms", 84, "Summed over the requests; brokers are read in parallel"),
-            "answered": c.TextColumn("Answered", width=160),
+            "answered": c.TextColumn("Answered", width=148),
         },
     )
 

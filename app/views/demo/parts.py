@@ -177,10 +177,10 @@ def table(cases: pd.DataFrame) -> None:
         most=24,
         alt="Cases of the demo: the expected and the current verdict of each group",
         columns={
-            "group": widgets.page_opener("Group", "open_case", 190, cases["group"], "group", "group"),
-            "title": c.TextColumn("Case", width=240),
-            "s": widgets.verdict_column(130, "Expected"),
-            "n": widgets.verdict_column(130, "Current"),
-            "shown": c.TextColumn("Description", width=620),
+            "group": widgets.page_opener("Group", "open_case", 170, cases["group"], "group", "group"),
+            "title": c.TextColumn("Case", width=230),
+            "s": widgets.verdict_column(126, "Expected"),
+            "n": widgets.verdict_column(126, "Current"),
+            "shown": c.TextColumn("Description", width=644),
         },
     )

@@ -10,6 +10,7 @@ from app.ui import formats
 from app.views.group.lag_history import LagHistory
 from app.views.group.view import GroupView
 from lag.offsets import PartitionProblem
+from lag.verdict.offset_terms import offset_terms
 
 HOUR_S = 3600
 NEARLY_S = 60
@@ -55,7 +56,8 @@ def no_line(known: int, found: LagHistory, view: GroupView) -> str:
     if found.shown.is_chosen:
         return f"The lag is known at {formats.plural(known, 'poll')} of this time; the chart needs two."
     if not view.lags:
-        return "The group has no partitions: it has no committed offsets, assignments or subscriptions."
+        offset = offset_terms(view.group.type).offset
+        return f"The group has no partitions: it has no {offset}, assignment or subscription."
     if all(row.problem is PartitionProblem.TOPIC_DELETED for row in view.lags):
         return f"{'Its topic was' if len(view.topics) == 1 else 'Its topics were'} deleted: there is no lag."
     if len(found.polls.at_ms) > 1:

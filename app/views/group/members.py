@@ -7,6 +7,7 @@ from app.ui import formats, widgets
 from app.ui.table_limits import MAX_ROWS
 from app.views.group import tables
 from app.views.group.view import GroupView
+from lag.model import GroupType
 
 COLUMNS = "member v epoch partitions lag share moved host note instance rack client member_id"
 
@@ -38,14 +39,14 @@ def _members_table(view: GroupView, frame: pd.DataFrame) -> None:
         frame[COLUMNS.split()].drop(columns=empty),
         key="members",
         most=8,
-        alt=f"Members of {view.group.group_id}: verdict, partitions, lag and its share, last commit, host",
+        alt=f"Members of {view.group.group_id}: verdict, partitions, lag and its share, last progress, host",
         columns={
             "member": c.TextColumn("Member", width=126, pinned=True),
             "v": widgets.verdict_column(124, extra=[(tables.IDLE, "gray"), (tables.WAITING, "blue")]),
             "partitions": c.NumberColumn("Partitions", width=74),
             "lag": widgets.integer("Lag, records", 84),
             "share": c.ProgressColumn("Lag share", min_value=0, max_value=100, format="%d %%", width=84, color="gray"),
-            "moved": widgets.seconds_column("Last commit", 84, "Time since one of its committed offsets moved"),
+            "moved": widgets.seconds_column(*_last_moved(view.group.type)),
             "host": c.TextColumn("Host", width=80),
             "rack": c.TextColumn("Rack", width=60),
             "instance": c.TextColumn("Instance id", width=110),
@@ -55,6 +56,13 @@ def _members_table(view: GroupView, frame: pd.DataFrame) -> None:
             "member_id": c.TextColumn("Member id", width=240),
         },
     )
+
+
+def _last_moved(type_: GroupType) -> tuple[str, int, str]:
+    """Label, width and help of the column."""
+    if type_ is GroupType.SHARE:
+        return "Last moved", 84, "Time since the start offset of one of its partitions moved, which it may share"
+    return "Last commit", 84, "Time since one of its committed offsets moved"
 
 
 def _no_members(view: GroupView) -> str:

@@ -33,7 +33,7 @@ def rulers(view: GroupView) -> None:
     """The rulers of the worst partitions."""
     for status, row in worst(view).items():
         with st.container(gap="xxsmall"):
-            _ruler(row, f"{widgets.verdict_badge(status)}\u2003", f"ruler_{status}")
+            _ruler(view, row, f"{widgets.verdict_badge(status)}\u2003", f"ruler_{status}")
 
 
 def chosen(view: GroupView) -> None:
@@ -55,10 +55,12 @@ def chosen(view: GroupView) -> None:
         width=260,
     )
     if name in names:
-        _ruler(names[name], "", "ruler_chosen")
+        _ruler(view, names[name], "", "ruler_chosen")
 
 
-def _ruler(row: PartitionLag, badge: str, key: str) -> None:
+def _ruler(view: GroupView, row: PartitionLag, badge: str, key: str) -> None:
     widgets.titled("Offsets", f"{badge}{formats.code(str(row.tp))} :gray[distances are not to scale]")
-    its = ruler.Offsets(row.log_start, row.committed, None, row.last_stable, row.log_end)
+    its = ruler.Offsets(
+        row.log_start, row.committed, None, row.last_stable, row.log_end, view.group.type is GroupType.SHARE
+    )
     widgets.chart(ruler.figure(its, state.palette()), key, ruler.finding(str(row.tp), its))

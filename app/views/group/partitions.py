@@ -5,15 +5,18 @@ import streamlit as st
 
 from app.ui import formats, widgets
 from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
+from app.ui.widgets import Column
 from lag.model import GroupType
+from lag.verdict.offset_terms import offset_terms
 
-START_OFFSET = (
+COMMITTED = Column("Committed", 100)
+START_OFFSET = Column(
     "Start offset",
     100,
     "All records below it are acknowledged or archived. The broker also leaves acknowledged records above it out of "
     "the lag (KIP-932)",
 )
-"""The column of a share group in place of "Committed": label, width, help."""
+"""The column of a share group in place of COMMITTED."""
 
 
 def filtered(frame: pd.DataFrame) -> pd.DataFrame:
@@ -28,7 +31,11 @@ def filtered(frame: pd.DataFrame) -> pd.DataFrame:
 def partitions(frame: pd.DataFrame, of: int, type_: GroupType) -> None:
     """The table of the partitions that pass the filter, of `of` in all."""
     if frame.empty:
-        why = "passes the filter" if of else "has a committed offset, is assigned, or belongs to a subscribed topic"
+        why = (
+            "passes the filter"
+            if of
+            else f"has a {offset_terms(type_).offset}, is assigned, or belongs to a subscribed topic"
+        )
         st.markdown(f":gray[No partition {why}.]")
         return
     shown = frame.head(MAX_ROWS)
@@ -43,7 +50,8 @@ def partitions(frame: pd.DataFrame, of: int, type_: GroupType) -> None:
         *["note", *extra, "produce", "consume", "committed", "log_end", "last_stable", "log_start"],
         *(["topic"] if one_topic else []),
     ]
-    c = st.column_config
+    c, is_shared = st.column_config, type_ is GroupType.SHARE
+    done = offset_terms(type_).done
     widgets.table(
         view[columns],
         key="partitions",
@@ -55,7 +63,7 @@ def partitions(frame: pd.DataFrame, of: int, type_: GroupType) -> None:
             "v": widgets.verdict_column(),
             "owner": c.TextColumn("Owner", width=146),
             "lag": widgets.integer("Lag, records", 92),
-            "time_lag": widgets.seconds_column("Time lag", 104, "Age of the oldest record that is not committed yet"),
+            "time_lag": widgets.seconds_column("Time lag", 104, f"Age of the oldest record that is not {done} yet"),
             "drains": c.TextColumn("Drains in", width=76, alignment="right"),
             "trend": c.LineChartColumn("Lag trend", width=90, color="gray", y_min=0, y_max=1),
             "note": c.TextColumn("Note", width=210, help="Problems, losses and evidence"),
@@ -64,8 +72,13 @@ def partitions(frame: pd.DataFrame, of: int, type_: GroupType) -> None:
                 "Held, records", 92, "Above the last stable offset, because of an open transaction"
             ),
             "produce": c.NumberColumn("Produced/s", format="%.1f", width=86),
-            "consume": c.NumberColumn("Committed/s", format="%.1f", width=92),
-            "committed": widgets.integer(*(START_OFFSET if type_ is GroupType.SHARE else ("Committed", 100))),
+            "consume": c.NumberColumn(
+                f"{done.capitalize()}/s",
+                format="%.1f",
+                width=122 if is_shared else 92,
+                help="How fast the start offset moves" if is_shared else None,
+            ),
+            "committed": widgets.integer(*(START_OFFSET if is_shared else COMMITTED)),
             "log_end": widgets.integer("Log end", 100, "High watermark"),
             "last_stable": widgets.integer("Last stable", 100, "Last stable offset"),
             "log_start": widgets.integer("Log start", 100),

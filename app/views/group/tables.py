@@ -48,7 +48,7 @@ def partitions(view: GroupView) -> pd.DataFrame:
             "log_end": pd.array([r.log_end for r, _ in rows], dtype="Int64"),
             "lost": np.array([r.lost_records for r, _ in rows], np.int64),
             "held": np.array([r.held_records for r, _ in rows], np.int64),
-            "note": [note(r, h) for r, h in rows],
+            "note": [note(r, h, view.group.type) for r, h in rows],
             "trend": [sparkline(h.lag_trend) for _, h in rows],
         }
     )
@@ -69,11 +69,11 @@ def owners(view: GroupView, names: Mapping[str, str]) -> list[str | None]:
     return [(", ".join(both) or None) if len(both) <= 2 else f"{len(both)} members" for both in named]
 
 
-def note(row: PartitionLag, health: PartitionHealth) -> str:
-    """The problem, losses and evidence of a partition as text."""
+def note(row: PartitionLag, health: PartitionHealth, type_: GroupType) -> str:
+    """The problem, losses and evidence of a partition as text, for a group of that type."""
     parts = []
     if row.problem is not None:
-        parts.append(verdicts.PROBLEMS[row.problem])
+        parts.append(verdicts.problem(row.problem, type_))
     if row.lost_records:
         parts.append(f"{formats.plural(row.lost_records, 'record')} lost")
     if row.held_records:

@@ -86,7 +86,7 @@ def headline(view: GroupView, zone: tzinfo) -> str:
         when = since(finding.onset, view.group.at_ms, zone)
         comma = "," if when else ""
         return f"{name} is stuck: {formats.code(view.names.get(owner, owner))} has not committed {which}{comma}{when}"
-    return f"{name} {predicate(view.health, view.group.at_ms, zone)}"
+    return f"{name} {predicate(view.health, view.group.type, view.group.at_ms, zone)}"
 
 
 def facts(view: GroupView) -> str:

@@ -42,10 +42,9 @@ def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | N
         group_charts.lag(scope, series, health, periods, span)
     with right, st.container(gap="xxsmall"):
         group_charts.time_lag(scope, series, span)
-    left, right = st.columns(2, gap="medium")
-    with left, st.container(gap="xxsmall"):
+    with st.container(gap="xxsmall"):
         group_tables.cells(tables.cells(series, health, span, TROUBLE), span)
-    with right, st.container(gap="xxsmall"):
+    with st.container(gap="xxsmall"):
         group_tables.partitions(partitions)
     with st.container(gap="xxsmall"), parts.show_errors():
         group_tables.burn_rates(ask(history, HistoryQueries.burn_rates, span, scope.group_id), scope, span)

@@ -22,10 +22,11 @@ def headline(snapshot: ClusterSnapshot, health: Health, table: GroupTable, zone:
         fine = f"No group needs attention: {formats.plural(total, 'group')}"
         return f"{fine}, {unknown} of them unknown" if unknown else fine
     name = str(urgent.iloc[0]["group"])
-    worst = health.groups[snapshot.by_group[name]]
+    number = snapshot.by_group[name]
+    what = predicate(health.groups[number], snapshot.groups[number].type, snapshot.at_ms, zone)
     verb = "group needs" if len(urgent) == 1 else "groups need"
     of = f" of {total:,}" if total > 1 else ""
-    return f"{len(urgent):,}{of} {verb} attention: {formats.code(name)} {predicate(worst, snapshot.at_ms, zone)}"
+    return f"{len(urgent):,}{of} {verb} attention: {formats.code(name)} {what}"
 
 
 def second_sentence(snapshot: ClusterSnapshot, health: Health, table: GroupTable) -> str:

@@ -158,7 +158,7 @@ def _fleet_table(rows: pd.DataFrame) -> None:
             "do": c.TextColumn("Recommendation", width=450),
             "now": c.TextColumn("Now", width=190, help="Assignor × members"),
             "busiest": percent("Busiest", help="Share of the load that the busiest member has now"),
-            "then": percent("Then", help="The same, in the recommended case"),
+            "then": percent("After", help="The same, in the recommended case"),
             "moved": widgets.integer(
                 "Moved", 66, "How often a member gives up a partition; one partition can move several times"
             ),

@@ -74,8 +74,8 @@ def _choices() -> Choices:
     with assignors:
         names = st.multiselect("Assignors", list(BUILT_IN), key="run_assignors", placeholder="all that suit the group")
     with failures:
-        label, words = "Also if", text.FAILURES.__getitem__
-        failing = st.multiselect(label, FAILURES, key="run_failures", format_func=words, placeholder="nothing fails")
+        label, words = "Failures to try", text.FAILURES.__getitem__
+        failing = st.multiselect(label, FAILURES, key="run_failures", format_func=words, placeholder="none")
     return Choices(part.strip(), counts, names, failing)
 
 

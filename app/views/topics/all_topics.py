@@ -86,7 +86,7 @@ def _table(rows: pd.DataFrame) -> None:
                 "State", options=list(tables.STATES), color=[verdicts.tint(s, colours) for s in alike], width=92
             ),
             "partitions": c.NumberColumn("Partitions", width=72),
-            "groups": c.NumberColumn("Groups", width=58, help="Groups with committed offsets in the topic"),
+            "groups": c.NumberColumn("Groups", width=58, help="Groups with an offset in the topic"),
             "w": widgets.verdict_column(124, "Worst verdict"),
             "urgent_lag": widgets.integer("Lag", 78, "Records that the group with this verdict is behind in the topic"),
             "urgent_group": c.TextColumn(

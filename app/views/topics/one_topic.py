@@ -13,7 +13,7 @@ from app.views.topics.topic_tables import TopicView
 
 RETENTION_LEFT = f"Time until retention deletes the oldest record that the group has not read: {ESTIMATE}"
 ABOVE_LOG_START = (
-    "Distance of the lowest committed offset from the log start, in percent of the log. "
+    "Distance of the group's lowest offset from the log start, in percent of the log. "
     "Near 0 % with lag, retention is about to delete unread records"
 )
 
@@ -39,10 +39,10 @@ def one_topic(page: state.Shown, name: str) -> None:
 
 def _readers(readers: pd.DataFrame, at_ms: int) -> pd.DataFrame:
     """The table of the topic's groups; returns the groups that pass the filter."""
-    legend = f":gray[{len(readers):,} with committed offsets in this topic]"
+    legend = f":gray[{len(readers):,} with an offset in this topic]"
     if readers.empty:
         widgets.titled("Groups", legend)
-        st.markdown(":gray[No group has committed offsets in this topic.]")
+        st.markdown(":gray[No group has an offset in this topic.]")
         return readers
     with st.container(gap="xxsmall"):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):

@@ -93,7 +93,7 @@ def totals(lag: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
 def build(snapshot: ClusterSnapshot, by_topic: Mapping[str, Sequence[Reader]], window: Window) -> pd.DataFrame:
     """One row per topic, most urgent first: by its state, then the verdict and lag of its most urgent group.
 
-    A topic that only has committed offsets is marked as deleted.
+    A topic that only has offsets of groups is marked as deleted.
     """
     sized = sizes(snapshot.offsets.ends, window)
     names = sorted({*snapshot.topics, *by_topic})
@@ -195,7 +195,7 @@ def _state(topic: Topic | None) -> str:
 
 def _notes(topic: Topic | None, size: Size) -> Iterator[str | None]:
     if topic is None:
-        yield "deleted; groups still have committed offsets for it"
+        yield "deleted; groups still have offsets in it"
         return
     yield f"no leader: {formats.listing(list(topic.leaderless))}" if topic.leaderless else topic.problem
     yield "unlimited retention" if topic.retention_ms == FOREVER else ""

@@ -85,7 +85,7 @@ def one_topic(name: str, topic: Topic | None, readers: pd.DataFrame, soon: pd.Da
     """The headline of one topic: deleted, leaderless, without groups, about to lose records, or who is behind."""
     shown = formats.code(name)
     if topic is None:
-        left = f", but {formats.plural(len(readers), 'group')} have committed offsets for it" if len(readers) else ""
+        left = f", but {formats.plural(len(readers), 'group')} have offsets in it" if len(readers) else ""
         return f"{shown} does not exist{left}"
     if topic.leaderless:
         return f"{shown} has {formats.plural(len(topic.leaderless), 'partition')} without a leader"

@@ -63,7 +63,7 @@ def _ends(ends: EndOffsets, topic: str) -> range:
 
 
 def _readers(snapshot: ClusterSnapshot, rows: Ints, starts: Ints, left: TimeToLoss) -> pd.DataFrame:
-    """One row per group; `lead` is the share of the log (percent) below its lowest committed offset."""
+    """One row per group; `lead` is the share of the log (percent) below its lowest offset."""
     table = snapshot.offsets
     lag, known, sizes = totals(table.lag[rows], starts)
     worst = time_to_loss.worst_rows(left, starts, table.lag[rows])
@@ -86,7 +86,7 @@ def _readers(snapshot: ClusterSnapshot, rows: Ints, starts: Ints, left: TimeToLo
 
 
 def _lead(table: OffsetTable, rows: Ints) -> Floats:
-    """float64[n_rows]: the committed offset above the log start, in percent of the log; NaN: unknown."""
+    """float64[n_rows]: the group's offset above the log start, in percent of the log; NaN: unknown."""
     end, committed = table.end[rows], table.committed[rows]
     start, stop = table.ends.log_start[end], table.ends.log_end[end]
     known = (committed != UNKNOWN) & (start != UNKNOWN) & (stop > start)
@@ -119,7 +119,7 @@ def _partitions(ends: EndOffsets, rows: range) -> pd.DataFrame:
             "log_start": _integers(ends.log_start[own]),
             "last_stable": _integers(ends.last_stable[own]),
             "log_end": _integers(ends.log_end[own]),
-            "problem": [verdicts.PROBLEMS[problem] if problem else "" for problem in problems],
+            "problem": [verdicts.problem(problem) if problem else "" for problem in problems],
         }
     )
 

@@ -30,7 +30,7 @@ _CASES = (
     Case(
         "payment-settlement",
         Status.OK,
-        "Classic group, cooperative-sticky, static members",
+        "Cooperative-sticky, static members",
         "Three members with a group.instance.id. One that is killed and started again within its session timeout "
         "gets its partitions back without a rebalance.",
     ),

@@ -331,7 +331,7 @@ def test_spoiled_answer_is_told_by_the_command(behind_proxy: Proxy) -> None:
     behind_proxy.come_back()
     assert done.code == 0
     assert done.err.splitlines()[0] == (
-        f"problem: broker 1: broker 1 at {behind_proxy.address} answers something that is not Kafka's protocol: "
+        f"problem: broker 1 at {behind_proxy.address} answers something that is not Kafka's protocol: "
         "ValueError when decoding its answer. "
         "Check that it is a Kafka broker, and that no proxy changes its answers"
     )

@@ -90,8 +90,13 @@ def test_text_of_a_cluster_cannot_become_markup() -> None:
 
 def test_every_status_problem_and_type_has_words() -> None:
     assert set(verdicts.VERDICTS) == set(URGENCY)
-    assert set(verdicts.PROBLEMS) == set(PartitionProblem)
+    assert all(verdicts.problem(each) for each in PartitionProblem)
     assert set(verdicts.TYPES) == set(GroupType)
+
+
+@pytest.mark.parametrize("found", PartitionProblem)
+def test_no_problem_of_a_share_group_is_about_a_commit(found: PartitionProblem) -> None:
+    assert "commit" not in verdicts.problem(found, GroupType.SHARE)
 
 
 def test_symbols_sort_by_urgency() -> None:

@@ -165,7 +165,10 @@ def test_the_offset_of_a_share_group_is_no_commit(
     feed.report = feeds.report([spec], at_ms=state.now_ms())
     page = open_page("group", group="g")
     shown = next(each for each in page.dataframe if "most urgent first" in each.proto.alt)
-    assert json.loads(shown.proto.columns)["committed"]["label"] == label
+    columns = json.loads(shown.proto.columns)
+    assert columns["committed"]["label"] == label
+    says_commit = any("ommit" in f"{column.get('label')}{column.get('help')}" for column in columns.values())
+    assert says_commit == (type_ is not GroupType.SHARE)
     has_ruler = any(box.key == "partition_pick" for box in page.selectbox)
     assert has_ruler == (type_ is not GroupType.SHARE)
 

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.ui import state
+from app.ui import state, verdicts
 from app.ui.table_limits import MAX_LAG_COLUMNS
-from app.ui.verdicts import PROBLEMS
 from app.views.topics import text, topic_tables
 from app.views.topics.topic_tables import TopicView
 from lag.model import FOREVER
@@ -87,9 +86,9 @@ def test_a_countdown_that_is_not_known_has_its_reason(retention_ms: Any, why: st
 
 
 def test_a_lag_that_is_not_known_is_the_reason() -> None:
-    no_leader = PROBLEMS[PartitionProblem.LEADERLESS]
+    no_leader = verdicts.problem(PartitionProblem.LEADERLESS)
     assert reader([({"g": {"t-0": 5}}, {"t-0": failed(), "t-1": end(3)})]) == (None, no_leader)
-    gone = PROBLEMS[PartitionProblem.TOPIC_DELETED]
+    gone = verdicts.problem(PartitionProblem.TOPIC_DELETED)
     assert reader([({"g": {"t-0": 5}}, {"t-0": deleted()})]) == (None, gone)
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.ui import state
+from app.ui import state, verdicts
 from app.ui.groups.deletion import REASONS
-from app.ui.verdicts import PROBLEMS, RANK, VERDICTS
+from app.ui.verdicts import RANK, VERDICTS
 from app.views.topics import tables, text, topic_tables
 from lag.model import FOREVER, ClusterSnapshot
 from lag.offsets import PartitionProblem
@@ -244,7 +244,7 @@ def test_records_that_are_deleted_unread_leave_no_time() -> None:
     [
         ({}, HOUR_MS, "no group reads it"),
         ({"g": {"t-0": 130, "t-1": 130}}, HOUR_MS, "no unread records"),
-        ({"g": {"t-0": 130, "t-1": None}}, HOUR_MS, PROBLEMS[PartitionProblem.NO_COMMIT]),
+        ({"g": {"t-0": 130, "t-1": None}}, HOUR_MS, verdicts.problem(PartitionProblem.NO_COMMIT)),
         ({"g": {"t-0": 120}}, None, "retention.ms is unknown"),
         ({"g": {"t-0": 120}}, FOREVER, "no deletion by age"),
         ({"g": {"t-0": 120, "t-1": 90}}, HOUR_MS, "at most 59 min 30 s on t-1"),

@@ -104,4 +104,4 @@ def test_time_lags_of_some_rows_are_those_of_their_partitions() -> None:
 
 
 def test_the_facts_of_a_row_are_its_columns_in_order() -> None:
-    assert RowFacts._fields[3:] == CurrentRows._fields + WindowStats._fields
+    assert RowFacts._fields[4:] == CurrentRows._fields + WindowStats._fields

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from assignors.model import TopicPartition
 from lag.model import GroupType, Member
 from lag.verdict.hints import Hint, Remedy, hint
 from lag.verdict.status import Status
@@ -16,7 +17,7 @@ POLLS = 12
 def found(
     reads: Sequence[int],
     gets: Sequence[int],
-    members: int,
+    members: int | Sequence[Member],
     type_: GroupType = GroupType.CLASSIC,
     assignor: str | None = None,
     topics: str = "tttttt",
@@ -86,6 +87,12 @@ def test_members_of_a_share_group_share_partitions() -> None:
     assert its is None or its.action == "Add members, or make processing faster."
 
 
+def test_a_hot_partition_of_a_share_group_needs_members() -> None:
+    its = found([10, 10, 10], [80, 10, 10], 3, GroupType.SHARE)
+    assert its is not None
+    assert its.remedy is Remedy.ADD_MEMBERS
+
+
 def test_one_hot_partition_is_named_and_no_members_are_asked_for() -> None:
     assert found([10, 10, 10], [80, 10, 10], 3) == Hint(
         "Choose a record key that spreads the records, or make processing faster; more members do not help.",
@@ -116,6 +123,14 @@ def test_a_stalled_partition_names_its_owner() -> None:
         Remedy.RESTART_MEMBER,
         "m0",
     )
+
+
+def test_a_stalled_partition_of_a_share_group_counts_its_members() -> None:
+    reading = [Member(f"m{at}", assigned=(TopicPartition("t", 0), TopicPartition("t", 1))) for at in range(2)]
+    its = found([0, 50], [50, 50], reading, GroupType.SHARE)
+    assert its is not None
+    assert its.reason == "t-0: 2 members of the group."
+    assert its.remedy is Remedy.NONE
 
 
 @pytest.mark.parametrize(("reads", "gets"), [([50, 50], [50, 50]), ([0, 0], [50, 50])])

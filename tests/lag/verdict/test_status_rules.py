@@ -96,7 +96,7 @@ def test_a_commit_beyond_the_log_end() -> None:
     assert whole.finding.status is Status.BEYOND_END
     assert whole.finding.evidence == (
         "committed offset 120 is 20 records beyond the log end 100 of orders-0: "
-        "the topic was recreated or truncated after the commit"
+        "the topic was recreated or truncated afterwards"
     )
     assert whole.lag.records is None
     assert whole.time_lag.seconds is None
@@ -552,6 +552,37 @@ def test_a_share_group_is_not_rewound_while_records_are_in_flight() -> None:
         {"orders-0": steps(5, 10)}, {"orders-0": steps(9, 10)}, type=GroupType.SHARE, broker_lag={"orders-0": 1}
     )
     assert whole.finding.status is Status.OK
+
+
+SHARE_GROUPS: Mapping[Status, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
+    Status.STOPPED: ({"orders-0": 5}, {"orders-0": steps(9, 10)}),
+    Status.STALLED: ({"orders-0": 5, "orders-1": steps(5, 10)}, {"orders-0": 9, "orders-1": steps(9, 10)}),
+    Status.LOST: ({"orders-0": 100}, {"orders-0": end(900, start=600)}),
+    Status.BEYOND_END: ({"orders-0": 120}, {"orders-0": 100}),
+    Status.FALLING_BEHIND: ({"orders-0": steps(5, 10)}, {"orders-0": steps(900, 900)}),
+    Status.NEVER_COMMITTED: ({"orders-0": None}, {"orders-0": 9}),
+    Status.HELD: ({"orders-0": 50}, {"orders-0": end(60, stable=50)}),
+    Status.CATCHING_UP: ({"orders-0": steps(5, 90)}, {"orders-0": steps(9000, 10)}),
+    Status.TOPIC_DELETED: ({"orders-0": 5}, {"orders-0": deleted()}),
+    Status.OK: ({"orders-0": 9}, {"orders-0": 9}),
+}
+
+
+@pytest.mark.parametrize("verdict", SHARE_GROUPS)
+def test_the_evidence_about_a_share_group_names_its_start_offset(verdict: Status) -> None:
+    """It commits nothing."""
+    whole, rows = watch(*SHARE_GROUPS[verdict], type=GroupType.SHARE)
+    assert whole.finding.status is verdict
+    for found in (whole.finding, *(row.finding for row in rows.values())):
+        said = f"{found.rule}; {found.evidence}".replace("read_committed consumers", "")
+        assert "commit" not in said
+    if verdict not in (Status.FALLING_BEHIND, Status.CATCHING_UP, Status.OK):
+        assert "start offset" in f"{whole.finding.evidence}"
+
+
+def test_a_share_group_without_a_time_lag_says_that_its_start_offset_is_unknown() -> None:
+    _, rows = watch({"orders-0": None}, {"orders-0": 9}, type=GroupType.SHARE)
+    assert rows["orders-0"].time_lag.reason == "the start offset or the log end is unknown"
 
 
 def test_a_share_group_s_lag_is_the_broker_s_own() -> None:

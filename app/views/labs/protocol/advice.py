@@ -24,7 +24,7 @@ def advice(story: ProtocolStory) -> None:
     widgets.titled("Advice on this story")
     findings = for_scenario(story.scenario)
     if not findings:
-        st.markdown(":green[:material/check_circle:] Kafka accepts the settings, and no rule has a finding.")
+        st.markdown(":green[:material/check_circle:] Kafka accepts the settings, and no rule found a problem.")
     for finding in findings:
         show_finding(finding, _where(finding, story))
     widgets.note(SOURCES)

@@ -1,5 +1,7 @@
 """The offset ruler: the marks in order, what lies between them, and which of them moved."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.ui.charts.ruler import Mark, Offsets, Part, Segment, figure, finding, marks, segments
@@ -44,6 +46,13 @@ def test_equal_offsets_are_one_mark() -> None:
         Mark(60, ("committed", "last stable")),
         Mark(100, ("log end",)),
     ]
+
+
+def test_the_ruler_of_a_share_group_has_its_start_offset_and_does_not_count_what_is_to_read() -> None:
+    its = replace(of(0, 60, 100, 100), is_shared=True)
+    assert marks(its)[1] == Mark(60, ("start offset",))
+    assert segments(its) == [Segment(60, Part.READ), Segment(40, Part.LOG)]
+    assert "committed" not in finding("t-0", its)
 
 
 def test_the_finding_has_every_number_of_the_ruler() -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from app.ui import verdicts
 from app.ui.groups.deletion import REASONS, of_groups, two_units
-from app.ui.verdicts import PROBLEMS
 from lag.model import FOREVER
 from lag.offsets import PartitionProblem
 from lag.verdict.sample_window import SampleRing
@@ -59,7 +59,7 @@ def test_deletion_by_size_counts_too() -> None:
     [
         ({}, HOUR_MS, "it has no offsets"),
         ({"t-0": 130, "u-0": 130}, HOUR_MS, "no unread records"),
-        ({"t-0": 130, "t-1": None}, HOUR_MS, PROBLEMS[PartitionProblem.NO_COMMIT]),
+        ({"t-0": 130, "t-1": None}, HOUR_MS, verdicts.problem(PartitionProblem.NO_COMMIT)),
         ({"u-0": 130, "t-0": 120}, None, "retention.ms is unknown"),
         ({"u-0": 130, "t-0": 120}, FOREVER, "no deletion by age"),
         ({"t-0": 120, "t-1": 90}, HOUR_MS, "at most 59 min 30 s on t-1: older than the first poll"),

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from app.ui.groups.headlines import clocks, predicate
-from lag.model import LagTotal
+from lag.model import GroupType, LagTotal
 from lag.verdict.health import Finding, GroupHealth, TimeLag
 from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.status import URGENCY, Status
@@ -19,12 +19,12 @@ AT_LEAST = Onset(NOON_MS - 65_000, False, OnsetSource.WINDOW)
 WITH_ONSET = [status for status in URGENCY if status not in (Status.UNKNOWN, Status.OK)]
 
 
-def said(status: Status, onset: Onset | None, affected: int = 2) -> str:
+def said(status: Status, onset: Onset | None, affected: int = 2, type_: GroupType = GroupType.CONSUMER) -> str:
     """The predicate for a group with that verdict on some of its 3 partitions, at noon."""
     lag = LagTotal(10, 3, 3, 4)
     finding = Finding(status, "", "", onset)
     health = GroupHealth(finding, lag, 1.0, 2.0, TimeLag(None), 60.0, {status: affected}, None, np.empty(0))
-    return predicate(health, NOON_MS, UTC)
+    return predicate(health, type_, NOON_MS, UTC)
 
 
 @pytest.mark.parametrize("status", WITH_ONSET)
@@ -52,3 +52,15 @@ def test_a_column_of_onsets_has_nothing_where_there_is_none() -> None:
     onsets = pd.Series([EXACT, None, AT_LEAST], dtype=object)
     assert clocks(onsets, NOON_MS, UTC).tolist() == ["11:58:55", None, "11:58:55 or earlier"]
     assert clocks(onsets[:0], NOON_MS, UTC).tolist() == []
+
+
+@pytest.mark.parametrize("onset", [EXACT, AT_LEAST, None])
+@pytest.mark.parametrize("affected", [1, 3])
+@pytest.mark.parametrize("status", URGENCY)
+def test_no_headline_says_that_a_share_group_commits(status: Status, affected: int, onset: Onset | None) -> None:
+    assert "commit" not in said(status, onset, affected, GroupType.SHARE)
+
+
+@pytest.mark.parametrize("status", [Status.STOPPED, Status.STALLED, Status.NEVER_COMMITTED, Status.TOPIC_DELETED])
+def test_the_headline_of_a_share_group_names_its_start_offset(status: Status) -> None:
+    assert "start offset" in said(status, EXACT, 2, GroupType.SHARE)

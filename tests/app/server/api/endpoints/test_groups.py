@@ -12,7 +12,6 @@ from lag.polling.report import Report
 from lag.verdict import judge
 from lag.verdict.health import PartitionHealth
 from lag.verdict.row_verdicts import RowVerdicts
-from lag.verdict.status_rules import Rules
 from tests.app import feeds, synthetic
 from tests.app.server.api.conformity import ask
 from tests.app.server.api.reports import NOW_MS, ODD, ids, installed, report, source_of
@@ -171,9 +170,9 @@ def test_partitions_are_those_of_the_topic_in_pages() -> None:
 def test_only_the_partitions_of_the_page_are_made(read: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     made, make = list[int](), judge._Groups._partition
 
-    def counted(groups: judge._Groups, rows: RowVerdicts, at: int, table_row: int, rules: Rules) -> PartitionHealth:
+    def counted(groups: judge._Groups, rows: RowVerdicts, at: int, table_row: int, number: int) -> PartitionHealth:
         made.append(at)
-        return make(groups, rows, at, table_row, rules)
+        return make(groups, rows, at, table_row, number)
 
     monkeypatch.setattr(judge._Groups, "_partition", counted)
     assert len(ask(f"{GROUPS}/billing/partitions", "limit=1&offset=1").json["partitions"]) == 1
