@@ -12,6 +12,7 @@ from app.server.settings import Settings
 if TYPE_CHECKING:
     from app.notices.notifier import Notifier
     from lag.embedded.workload import Controls
+    from lag.generations.live_group import TargetPartitions
     from lag.generations.recent import RecentRebalances
     from lag.generations.recorded import FollowStatus, Recording
     from lag.polling.report import CollectorStatus, Report
@@ -39,6 +40,9 @@ class Feed(Protocol):
 
     def recent_rebalances(self) -> "RecentRebalances":
         """The last rebalances of all groups, newest first."""
+
+    def share_targets(self, group_id: str) -> "Mapping[str, TargetPartitions]":
+        """The target assignments of a share group, by member id, as far as their records were read."""
 
     def following(self) -> "FollowStatus | None":
         """The state of reading `__consumer_offsets`; None when that is switched off."""

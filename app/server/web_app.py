@@ -17,6 +17,7 @@ import streamlit as st
 from anyio import to_thread
 
 from app.server import source, temporary_history
+from app.server.compat.every_click import count_every_click
 from app.server.compat.fragment_runs import skip_fragments_of_other_pages
 from app.server.compat.media_files import retain_media_files
 from app.server.compat.shutdown import graceful_shutdown_timeout
@@ -35,6 +36,7 @@ def build_app(start: Callable[[], AbstractContextManager[Source]]) -> st.App:
     async def lifespan(_app: st.App) -> AsyncIterator[None]:
         retain_media_files()
         skip_fragments_of_other_pages()
+        count_every_click()
         running = start()
         source.install(await to_thread.run_sync(running.__enter__))
         try:

@@ -7,6 +7,7 @@ from typing import Protocol
 from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.generations.commit_runs import CommitRuns
 from lag.generations.inferred import PollObserver
+from lag.generations.live_group import TargetPartitions
 from lag.generations.recent import RecentRebalances, recent_rebalances
 from lag.generations.recorded import FollowStatus, Origin, RecordedGeneration, Recording, Timeouts
 from lag.generations.recorded.model import RecordedState
@@ -44,6 +45,9 @@ class Follower(GroupRecords, Protocol):
 
     def timeouts(self, group_id: str) -> Mapping[str, Timeouts]:
         """The timeouts of the group's members, by id, as far as their records were read."""
+
+    def share_targets(self, group_id: str) -> Mapping[str, TargetPartitions]:
+        """The target assignments of a share group, by member id, as far as their records were read."""
 
     def commits(self) -> CommitRuns:
         """The offset commits read so far."""
@@ -100,6 +104,10 @@ class GroupGenerations:
         recorded = {} if self._follower is None else self._follower.all_states()
         self._recent = recent_rebalances(recorded, self._observer.all_states(), self._recent.rebalances)
         return replace(self._recent, known_since_ms=self._observer.since_ms)
+
+    def share_targets(self, group_id: str) -> Mapping[str, TargetPartitions]:
+        """The target assignments of a share group with topics without partitions, as far as their records were read."""
+        return {} if self._follower is None else self._follower.share_targets(group_id)
 
     def status(self) -> FollowStatus | None:
         """How far the topic is read; None if following is switched off."""

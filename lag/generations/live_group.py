@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from types import MappingProxyType
 
 import assignors
 from assignors import model as plan
@@ -30,6 +31,11 @@ REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})
 BACKLOG_S = 30.0
 """A member with at least this much work waiting works at capacity; less may be between two commits or polls."""
 UNSETTLED_STATES = REBALANCING | {"Assigning", "Reconciling"}
+
+TargetPartitions = tuple[tuple[str, tuple[int, ...]], ...]
+"""(topic, partitions) of a member's target assignment, in the order of its record; a topic may have no partitions."""
+
+_NO_TARGETS: Mapping[str, TargetPartitions] = MappingProxyType({})
 
 MAX_NAMED = 3
 """Of more partitions only the number is given."""
@@ -130,21 +136,30 @@ def _as_listed(member: Member) -> tuple[TopicPartition, ...]:
     return tuple(sorted(member.assigned, key=lambda tp: place.get(tp, len(place))))
 
 
-def scenario_of(group: GroupSnapshot, health: Health) -> LiveScenario:
+def scenario_of(
+    group: GroupSnapshot, health: Health, share_targets: Mapping[str, TargetPartitions] = _NO_TARGETS
+) -> LiveScenario:
     """The present group with its lag and rates. Raises NoWhatIfError if a what-if cannot start from it.
 
     A group without members has the topics that it committed to. Capacity is an estimate: the highest commit rate of a
     member with records waiting. The rate of a member that keeps up is that of its input, not its capacity.
+    `share_targets`: the target assignments in the records of a share group, by member id, as far as they were read.
     """
     times_ms = health.times_ms
     span_s = (int(times_ms[-1]) - int(times_ms[0])) // 1000 if len(times_ms) else 0
-    return scenario_at(group, health.snapshot.topics, health.partitions(group), span_s)
+    return scenario_at(group, health.snapshot.topics, health.partitions(group), span_s, share_targets)
 
 
 def scenario_at(
-    group: GroupSnapshot, topics: Mapping[str, Topic], of_each: Sequence[PartitionHealth], span_s: int
+    group: GroupSnapshot,
+    topics: Mapping[str, Topic],
+    of_each: Sequence[PartitionHealth],
+    span_s: int,
+    share_targets: Mapping[str, TargetPartitions] = _NO_TARGETS,
 ) -> LiveScenario:
     """The scenario of a group. `of_each`: one element for each partition of the group, over `span_s` seconds.
+
+    `share_targets` is that of `scenario_of`.
 
     Owned partitions and lags of partitions that do not exist are left out. A member's regular expression is kept if it
     is safe to evaluate and matches the topics that the member has.
@@ -156,10 +171,15 @@ def scenario_at(
         raise NoWhatIfError(f"No topic of {group.group_id} exists", "Write a scenario by hand instead.")
     rows = list(zip(group.partitions, of_each, strict=True))
     loads = _loads(rows, found)
-    members = tuple(_scenario_member(of, member, found) for of, member in zip(group.members, seen.members, strict=True))
+    kept = {of.member_id: _kept_topics(of, share_targets.get(of.member_id), found) for of in group.members}
+    members = tuple(
+        replace(_scenario_member(of, member, found), owned_topics=kept[of.member_id] or ())
+        for of, member in zip(group.members, seen.members, strict=True)
+    )
     assignor = seen.assignor or DEFAULT_ASSIGNORS.get(group.type, "range")
     scenario = Scenario(group.group_id, assignor, found, members, loads=loads)
-    return LiveScenario(scenario, tuple(_notes(group, scenario, seen.assignor, rows, span_s)), revision(group))
+    notes = [*_notes(group, scenario, seen.assignor, rows, span_s), *_share_notes(group, scenario, kept)]
+    return LiveScenario(scenario, tuple(notes), revision(group))
 
 
 def _scenario_member(of: Member, member: plan.Member, topics: Mapping[str, plan.Topic]) -> plan.Member:
@@ -169,6 +189,19 @@ def _scenario_member(of: Member, member: plan.Member, topics: Mapping[str, plan.
     if pattern is None or of.topics or not is_quick(pattern) or matching(pattern, topics) != member.topics:
         pattern = None
     return replace(member, owned=owned, generation=member.generation if owned else None, pattern=pattern)
+
+
+def _kept_topics(
+    of: Member, target: TargetPartitions | None, topics: Mapping[str, plan.Topic]
+) -> tuple[str, ...] | None:
+    """The topics of the member's target assignment with those without partitions, in the order of its record.
+
+    None: the record was not read, is not that of the present assignment, or has a topic that no longer exists.
+    """
+    if target is None or any(name not in topics for name, _ in target):
+        return None
+    given = {TopicPartition(name, number) for name, numbers in target for number in numbers}
+    return tuple(name for name, _ in target) if given == set(of.assigned) else None
 
 
 def _check(group: GroupSnapshot) -> None:
@@ -228,7 +261,11 @@ def _notes(group: GroupSnapshot, scenario: Scenario, assignor: str | None, rows:
     yield _capacity_note(scenario.loads, span_s, any(_member_rates(rows).values()))
     if group.type in SERVER_NAMES and any(topic.topic_id is None for topic in scenario.topics.values()):
         yield "The cluster has no topic ids; the broker's assignment depends on them and may differ."
-    if group.type is GroupType.SHARE and any(_lacks_a_topic(member) for member in scenario.members):
+
+
+def _share_notes(group: GroupSnapshot, scenario: Scenario, kept: Mapping[str, tuple[str, ...] | None]) -> Iterable[str]:
+    unknown = [member for member in scenario.members if kept[member.member_id] is None and _lacks_a_topic(member)]
+    if group.type is GroupType.SHARE and unknown:
         yield (
             "The broker remembers topics of which a member lost all partitions, and its next assignment can depend on "
             "them. They are not known here, so the assignment may differ."

@@ -17,6 +17,7 @@ from uuid import UUID
 from assignors.offsets_partition import OFFSETS_TOPIC, offsets_partition
 from lag.errors import GroupscopeError
 from lag.generations.commit_runs import CommitRuns
+from lag.generations.live_group import TargetPartitions
 from lag.generations.recorded import (
     FollowStatus,
     GenerationRecorder,
@@ -146,6 +147,11 @@ class Tail:
         """The timeouts of the group's members (`lag.generations.recorded.GenerationRecorder.timeouts`)."""
         with self._lock:
             return self._recorder.timeouts(group_id)
+
+    def share_targets(self, group_id: str) -> Mapping[str, TargetPartitions]:
+        """The targets of a share group's members (`lag.generations.recorded.GenerationRecorder.share_targets`)."""
+        with self._lock:
+            return self._recorder.share_targets(group_id)
 
     def commits(self) -> CommitRuns:
         """The offset commits read so far."""

@@ -8,12 +8,13 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 from lag.errors import GroupscopeError
 from lag.generations.group_generations import Follower, GroupGenerations
+from lag.generations.live_group import TargetPartitions
 from lag.generations.recent import RecentRebalances
 from lag.generations.recorded import FollowStatus, Recording
 from lag.polling.evaluation import ClusterReader, Evaluator, LastVerdicts, ReadPolicy, no_verdicts
@@ -105,6 +106,10 @@ class Collector:
     def recent_rebalances(self) -> RecentRebalances:
         """The last rebalances of all groups, newest first."""
         return self._generations.recent()
+
+    def share_targets(self, group_id: str) -> Mapping[str, TargetPartitions]:
+        """The target assignments of a share group, by member id, as far as their records were read."""
+        return self._generations.share_targets(group_id)
 
     def following(self) -> FollowStatus | None:
         """The state of following `__consumer_offsets`; None when it is switched off."""

@@ -1,6 +1,6 @@
 """A feed that is set by hand, and the sources made of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from app.server.settings import ClusterSettings, Settings
 from app.server.source import Source
 from lag.errors import ConfigError
+from lag.generations.live_group import TargetPartitions
 from lag.generations.recent import RecentRebalances
 from lag.generations.recorded import FollowStatus, Origin, Recording
 from lag.model import Broker, Problem
@@ -28,6 +29,7 @@ class HandFeed:
     seen: dict[str, Recording] = field(default_factory=dict)
     followed: FollowStatus | None = None
     recent: RecentRebalances = field(default_factory=RecentRebalances)
+    targets: Mapping[str, TargetPartitions] = field(default_factory=dict)
 
     def latest(self) -> Any:
         return self.report
@@ -52,6 +54,9 @@ class HandFeed:
 
     def recent_rebalances(self) -> RecentRebalances:
         return self.recent
+
+    def share_targets(self, group_id: str) -> Mapping[str, TargetPartitions]:
+        return self.targets
 
     def recording(self, group_id: str) -> Recording:
         return self.seen.get(group_id, Recording(Origin.RECORDED))

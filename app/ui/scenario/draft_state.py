@@ -139,7 +139,8 @@ def from_group(page: state.Shown, group_id: str) -> Draft:
         raise GroupscopeError(
             f"{group_id} is not on this cluster", "It was deleted or has expired: choose another group"
         )
-    live = scenario_of(group, page.report.health)
+    collector = source.current().feeds[page.cluster]
+    live = scenario_of(group, page.report.health, collector.share_targets(group_id))
     key = f"live:{page.cluster}:{group_id}:{live.revision}:{page.report.snapshot.at_ms}"
     return Draft(key, group_id, live.scenario, live.notes, group_id, live.revision)
 

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from assignors.model import Group, Member, TopicPartition
-from lag.generations.live_group import DEFAULT_ASSIGNORS, SERVER_NAMES
+from lag.generations.live_group import DEFAULT_ASSIGNORS, SERVER_NAMES, TargetPartitions
 from lag.generations.recorded import causes
 from lag.generations.recorded.model import (
     STEPS_PER_MEMBER,
@@ -33,8 +33,6 @@ NEW_GROUP_EPOCH = 2
 _STATES = {0: MemberState.STABLE, 1: MemberState.UNREVOKED, 2: MemberState.UNRELEASED}
 
 TopicNameOf = Callable[[UUID], str | None]
-TargetPartitions = tuple[tuple[str, tuple[int, ...]], ...]
-"""(topic, partitions) of a target assignment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,8 @@ class ModernGroup:
     """A group built from its records so far.
 
     `whole`: all of them were read, so its states are known. `planned`: the members of the last target assignment;
-    `unsettled`: those of them that have not reached it. `departed`: the timeouts of members gone since then.
+    `unsettled`: those of them that have not reached it. `departed`: the timeouts of members gone since then. `polled`:
+    the members whose target assignment is that of a poll, which has no topics without partitions.
     """
 
     group_id: str
@@ -70,6 +69,7 @@ class ModernGroup:
     planned: frozenset[str] = frozenset()
     unsettled: set[str] = field(default_factory=set)
     departed: dict[str, Timeouts] = field(default_factory=dict)
+    polled: set[str] = field(default_factory=set)
 
     def take(self, timed: TimedEvent, last: RecordedState | None) -> list[RecordedState]:
         """Add a record; returns the states that follow `last`, oldest first. Raises AssignorError."""
@@ -105,6 +105,7 @@ class ModernGroup:
             case Role.MEMBER:
                 self.members[name] = _asked(name, value)
             case Role.TARGET:
+                self.polled.discard(name)
                 self.targets[name] = tuple(
                     (self._topic(each.topic_id), each.partitions) for each in value.topic_partitions
                 )

@@ -6,9 +6,16 @@ Only for stable groups: during a rebalance neither a poll nor the next record ha
 from itertools import groupby
 
 from assignors.model import Member, TopicPartition
-from lag.generations.live_group import DEFAULT_ASSIGNORS, assignor_of, generation_of, subscribed_topics, unreconciled
+from lag.generations.live_group import (
+    DEFAULT_ASSIGNORS,
+    TargetPartitions,
+    assignor_of,
+    generation_of,
+    subscribed_topics,
+    unreconciled,
+)
 from lag.generations.recorded import causes
-from lag.generations.recorded.consumer import MemberMetadata, ModernGroup, TargetPartitions, TopicNameOf
+from lag.generations.recorded.consumer import MemberMetadata, ModernGroup, TopicNameOf
 from lag.generations.recorded.model import RecordedState
 from lag.model import GroupSnapshot, GroupType
 from lag.model import Member as Seen
@@ -50,7 +57,7 @@ def modern(group: GroupSnapshot, name_of: TopicNameOf) -> ModernGroup:
     }
     made.targets = {member.member_id: _given(_partitions(member)) for member in group.members}
     made.regexes = {m.topic_regex: subscribed_topics(group, m) for m in group.members if m.topic_regex is not None}
-    made.stable_at, made.planned = dict.fromkeys(ids, epoch), frozenset(ids)
+    made.stable_at, made.planned, made.polled = dict.fromkeys(ids, epoch), frozenset(ids), set(ids)
     return made
 
 

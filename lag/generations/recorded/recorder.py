@@ -7,6 +7,7 @@ from uuid import UUID
 
 from assignors.model import AssignorError
 from assignors.whatif.generations import Generation
+from lag.generations.live_group import TargetPartitions
 from lag.generations.recorded import causes, classic, initial_state
 from lag.generations.recorded.consumer import ModernGroup, TopicNameOf
 from lag.generations.recorded.model import RecordedGeneration, RecordedState, TimedEvent, Timeouts
@@ -112,6 +113,16 @@ class GenerationRecorder:
         if modern is None:
             return self._timeouts.get(group_id, {})
         return {name: of.timeouts for name, of in modern.members.items() if of.timeouts is not None}
+
+    def share_targets(self, group_id: str) -> Mapping[str, TargetPartitions]:
+        """The target assignments of a share group as their records have them, by member id, as far as they were read.
+
+        With topics without partitions (Kafka's `SimpleAssignor` keeps them), which no poll reports.
+        """
+        group = self._modern.get(group_id)
+        if group is None or not group.share:
+            return {}
+        return {name: target for name, target in group.targets.items() if name not in group.polled}
 
     def observe(self, groups: Iterable[GroupSnapshot]) -> None:
         """Use polled groups as the starting point of groups whose records were not read.

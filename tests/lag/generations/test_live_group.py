@@ -1,6 +1,6 @@
 """A live group as an assignor's group and as a scenario: what is known goes in, what is not is said."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +11,11 @@ from assignors.model import Member as PlannedMember
 from assignors.model import Topic as PlannedTopic
 from assignors.model import TopicPartition as TP
 from assignors.scenario import check_bytes, dump
-from assignors.whatif.events import Scenario
+from assignors.whatif.events import Event, Join, Scenario
 from lag.generations.live_group import (
     LiveScenario,
     NoWhatIfError,
+    TargetPartitions,
     assignor_of,
     generation_of,
     group_of,
@@ -317,3 +318,67 @@ def test_a_share_group_whose_members_may_have_topics_without_partitions_says_so(
     made = group({"orders-0": 1, "spare-0": 1}, members, type=GroupType.SHARE)
     live = started(judged([cluster({"billing": made}, ends, 1, 0)]))
     assert any("lost all partitions" in note for note in live.notes) is is_noted
+
+
+THIRTEEN = {f"t{at}": PlannedTopic(f"t{at}", 1) for at in range(13)}
+JOIN_M2 = Event(1_000, Join(PlannedMember("m2", topics=tuple(THIRTEEN))))
+
+
+def by_hand(member: PlannedMember) -> Member:
+    """What a poll reports of the member of a share group."""
+    return Member(member.member_id, topics=member.topics, assigned=tuple(member.owned))
+
+
+def as_recorded(member: PlannedMember, names: Sequence[str]) -> TargetPartitions:
+    """The record of the member's target assignment (ShareGroupTargetAssignmentMember) with these topics."""
+    return tuple((name, tuple(tp.partition for tp in member.owned if tp.topic == name)) for name in names)
+
+
+@pytest.fixture
+def two_of_share() -> tuple[PlannedMember, ...]:
+    """m0 had all topics when m1 joined; in Kafka it keeps those that went to m1, without partitions."""
+    m0, m1 = (PlannedMember(name, topics=tuple(THIRTEEN)) for name in ("m0", "m1"))
+    *_, last = assignors.fold(Scenario("billing", "share-simple", THIRTEEN, (m0,), (Event(1_000, Join(m1)),)))
+    return last.members
+
+
+def live_of_share(members: Sequence[PlannedMember], targets: Mapping[str, TargetPartitions]) -> LiveScenario:
+    ends = {f"{name}-0": end(9) for name in THIRTEEN}
+    made = group({}, [by_hand(member) for member in members], type=GroupType.SHARE)
+    health = judged([cluster({"billing": made}, ends, 1, 0)])
+    topics = {name: replace(topic, topic_id=None) for name, topic in health.snapshot.topics.items()}
+    snapshot = replace(health.snapshot, topics=topics)
+    found = snapshot.group("billing")
+    assert found is not None
+    return scenario_of(found, replace(health, snapshot=snapshot), targets)
+
+
+def planned(scenario: Scenario) -> dict[str, list[str]]:
+    """Topics by member once m2 has joined."""
+    *_, last = assignors.fold(replace(scenario, events=(JOIN_M2,)))
+    return {member: [tp.topic for tp in owned] for member, owned in last.after.by_member.items()}
+
+
+def test_what_a_share_group_assigns_next_follows_from_its_records(two_of_share: tuple[PlannedMember, ...]) -> None:
+    targets = {m.member_id: as_recorded(m, m.owned_topics or [tp.topic for tp in m.owned]) for m in two_of_share}
+    live = live_of_share(two_of_share, targets)
+    javas = {"m0": "t3 t5 t10 t6 t2", "m1": "t8 t11 t4 t12", "m2": "t7 t9 t1 t0"}
+    assert planned(live.scenario) == {member: topics.split() for member, topics in javas.items()}
+    assert planned(live_of_share(two_of_share, {}).scenario) != planned(live.scenario)
+    assert not any("lost all partitions" in note for note in live.notes)
+
+
+def test_a_share_group_whose_records_are_not_of_now_says_that_its_assignment_may_differ(
+    two_of_share: tuple[PlannedMember, ...],
+) -> None:
+    m0, m1 = two_of_share
+    targets = {"m1": as_recorded(m1, tuple(THIRTEEN))}
+    not_of_now: list[dict[str, TargetPartitions]] = [
+        {},
+        {"m0": as_recorded(m1, tuple(THIRTEEN))},
+        {"m0": as_recorded(m0, (*THIRTEEN, "gone"))},
+    ]
+    for other in not_of_now:
+        live = live_of_share(two_of_share, targets | other)
+        assert any("lost all partitions" in note for note in live.notes)
+        assert live.scenario.members[0].owned_topics == ()

@@ -12,6 +12,7 @@ import pytest
 from lag.errors import AddressError, ConfigError, GroupscopeError
 from lag.generations.commit_runs import CommitRuns
 from lag.generations.group_generations import INCOMPLETE, SWITCHED_OFF
+from lag.generations.live_group import TargetPartitions
 from lag.generations.recorded import FollowStatus, Origin, Timeouts
 from lag.model import ClusterSnapshot, Problem, Remainder, Scope
 from lag.polling.collector import Collector
@@ -163,6 +164,9 @@ class Followed:
 
     def timeouts(self, group_id: str) -> dict[str, Timeouts]:
         return {"a": Timeouts(10_000, 300_000)}
+
+    def share_targets(self, group_id: str) -> dict[str, TargetPartitions]:
+        return {"a": (("orders", ()),)}
 
     def commits(self) -> CommitRuns:
         return CommitRuns.none()

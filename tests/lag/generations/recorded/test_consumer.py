@@ -8,6 +8,7 @@ from lag.records.group_values import TargetAssignmentMember as Target
 from lag.records.group_values import TargetAssignmentMetadata as Planned
 from lag.records.group_values import TopicIdPartitions as Given
 from tests.lag.generations.recorded.events import (
+    NAMES,
     ORDERS,
     STABLE,
     UNRELEASED,
@@ -171,6 +172,16 @@ def test_members_of_a_share_group_may_have_the_same_partition() -> None:
     events += [written(1000, 13, Target((Given(ORDERS, (0,)),)), n) for n in names]
     *_, made = recorded(*events, written(1000, 12, Planned(2)))
     assert (plan(made), made.generation.assignor) == ({"a": [0], "b": [0]}, "share-simple")
+
+
+def test_the_target_of_a_share_member_keeps_topics_without_partitions() -> None:
+    recorder = GenerationRecorder(NAMES.get)
+    recorder.take([written(1000, 11, ShareGroupMetadata(5, 0))], whole=False)
+    assert recorder.share_targets("g") == {}
+    recorder.take([written(1000, 13, Target((Given(ORDERS, ()),)), "a")], whole=False)
+    assert recorder.share_targets("g") == {"a": (("orders", ()),)}
+    recorder.take([written(2000, 13, None, "a")], whole=False)
+    assert recorder.share_targets("g") == {}
 
 
 def test_steps_beyond_four_for_each_member_are_not_kept() -> None:

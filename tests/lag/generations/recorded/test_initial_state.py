@@ -7,8 +7,10 @@ import pytest
 from assignors.model import TopicPartition as TP
 from lag.generations.recorded import GenerationRecorder
 from lag.model import GroupSnapshot, GroupType, Member
+from lag.records.group_values import TargetAssignmentMember, TopicIdPartitions
 from tests.lag.generations.recorded.events import (
     NAMES,
+    ORDERS,
     classic,
     current,
     epoch,
@@ -19,6 +21,7 @@ from tests.lag.generations.recorded.events import (
     planned,
     target,
     told,
+    written,
 )
 from tests.lag.generations.recorded.test_consumer import A_JOINS, B_LEAVES
 from tests.lag.make import cluster, end, group
@@ -127,3 +130,10 @@ def test_a_poll_forgets_those_that_the_poll_before_saw() -> None:
     recorder = recorder_of(CLASSIC)
     recorder.observe([])
     assert not recorder.knows("g")
+
+
+def test_a_poll_does_not_tell_which_topics_without_partitions_a_share_member_has() -> None:
+    share = modern(one("a", 0), one("b", 1), type=GroupType.SHARE, assignor="simple")
+    recorder = recorder_of(share)
+    recorder.take([written(2000, 13, TargetAssignmentMember((TopicIdPartitions(ORDERS, ()),)), "a")], whole=False)
+    assert recorder.share_targets("g") == {"a": (("orders", ()),)}
