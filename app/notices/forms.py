@@ -95,7 +95,7 @@ class PagerDuty:
 
 @dataclass(frozen=True, slots=True)
 class Alertmanager:
-    """The API v2 of Alertmanager. An alert ends there if it is not repeated, so it is sent anew every `repeat_ms`.
+    """The API v2 of Alertmanager. An alert ends there if it is not repeated, so it is sent again every `repeat_ms`.
 
     `labels` are added to those of the alert: alertname, cluster, group, severity.
     """
