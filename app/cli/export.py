@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.options import Json, new_command
+from app.cli.options import Json, checked_dashboard, new_command
 from app.cli.output import emit_json, emit_text
 from app.exports.alerts import Thresholds, alerts
 from app.exports.dashboard import dashboard
@@ -29,7 +29,7 @@ command = new_command(
 @command.command()
 def grafana(url: Url = DEFAULT_URL, json: Json = False) -> None:
     """Print a Grafana dashboard (JSON)."""
-    made = dashboard(_address(url))
+    made = dashboard(checked_dashboard("--url", url))
     if json:
         emit_json(made)
     else:
@@ -51,7 +51,7 @@ def rules(
     json: Json = False,
 ) -> None:
     """Print alerting and recording rules for Prometheus (YAML)."""
-    made = alerts(_address(url), Thresholds(time_lag, poll_age))
+    made = alerts(checked_dashboard("--url", url), Thresholds(time_lag, poll_age))
     _emit_yaml(prometheus_rule(NAME, made) if operator else rule_file(made), json)
 
 
@@ -73,12 +73,6 @@ def servicemonitor(
     except InvalidOption as error:
         raise ConfigError(f"--{error}") from None
     _emit_yaml(service_monitor(name, port, interval, chosen), json)
-
-
-def _address(url: str) -> str:
-    if not url.startswith(("http://", "https://")):
-        raise ConfigError("--url is not the address of a web page", f"Give for example --url {DEFAULT_URL}.")
-    return url.rstrip("/")
 
 
 def _emit_yaml(document: dict[str, Any], as_json: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import anyio
 import typer
 
-from app.cli.options import Bootstrap, Config, Plugins, new_command
+from app.cli.options import Bootstrap, Config, Plugins, checked_dashboard, new_command
 from app.cli.serve import checked_settings, first_cluster
 from app.cli.signals import until_stopped
 from app.server.settings import missing_package
@@ -35,14 +35,14 @@ def mcp(
     """
     if missing := missing_package():
         raise ConfigError(missing)
-    if dashboard is not None and not dashboard.startswith(("http://", "https://")):
-        raise ConfigError(f"--dashboard {dashboard} is not a URL", "For example: --dashboard http://127.0.0.1:8501")
+    if dashboard is not None:
+        dashboard = checked_dashboard("--dashboard", dashboard)
+    os.environ["GROUPSCOPE_HISTORY"] = os.environ["GROUPSCOPE_NOTICES"] = ""  # a dashboard's task; tools only read
     settings = checked_settings()
     (cluster,) = first_cluster(bootstrap_server, config, optional=False)
     os.environ["GROUPSCOPE_CLUSTERS"] = dumps([cluster.model_dump(mode="json")])
     os.environ["GROUPSCOPE_INTERVAL_S"] = str(interval)
     os.environ["GROUPSCOPE_PLUGINS"] = dumps(plugin or settings.plugins)
-    os.environ["GROUPSCOPE_HISTORY"] = ""  # a dashboard may write it; tools only read
     with until_stopped():
         _serve(dashboard)
         return

@@ -45,7 +45,7 @@ def check(
     if json:
         emit_json({"ok": True, "targets": [{"name": each.name, "kind": each.kind} for each in targets]})
         return
-    emit(f"{file}: ok, {plural(len(targets), 'target')}")
+    emit(f"{file}: ok, {plural(len(targets), 'target')}{'' if targets else ': nobody is sent notices'}")
 
 
 @command.command("test", cls=WithArguments)
@@ -64,7 +64,9 @@ def send_test(
     """
     from app.notices.targets import load_notices
 
-    loaded = load_notices(_file(notices))
+    loaded = load_notices(file := _file(notices))
+    if not loaded.targets:
+        raise ConfigError(f"{file} has no target", "Add one, for example under `webhook` or `slack`")
     chosen = loaded.targets if target is None else (loaded.target(target),)
     results = _tried(chosen, loaded.dashboard)
     if json:

@@ -7,6 +7,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from app.exports.links import DEFAULT_URL
+from app.http_urls import dashboard_url
+from lag.errors import ConfigError
+
 STDIN = "-"
 """As FILE: standard input."""
 
@@ -37,6 +41,14 @@ HistoryPath = Annotated[
         "--history", metavar="PATH", help="Where the Delta tables are: a folder, or a URL of an object store."
     ),
 ]
+
+
+def checked_dashboard(option: str, url: str) -> str:
+    """The address of the dashboard that this option gives, without a slash at the end. Raises ConfigError."""
+    try:
+        return dashboard_url(url)
+    except ValueError as error:
+        raise ConfigError(f"{option}: {error}", f"Give for example {option} {DEFAULT_URL}") from None
 
 
 class WithArguments(TyperCommand):

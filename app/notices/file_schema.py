@@ -7,12 +7,12 @@ from datetime import datetime, time
 from email.errors import HeaderParseError
 from email.headerregistry import Address as MailAddress
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
+from app.http_urls import dashboard_url, http_url
 from app.metrics.options import InvalidOption
 from app.metrics.options import pattern as re2_pattern
 from app.notices.due import Event
@@ -60,26 +60,6 @@ def _sentence(text: str) -> PydanticCustomError:
     return PydanticCustomError("sentence", "{text}", {"text": text})
 
 
-def _http_url(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        is_http = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        is_http &= url.isascii() and url.isprintable() and " " not in url
-    except ValueError:  # its text may quote the URL
-        is_http = False
-    if not is_http:
-        raise ValueError("A URL belongs here that begins with http:// or https://, in ASCII and without spaces.")
-    if parts.username is not None:
-        raise ValueError("A login is not allowed in a URL. Write it as a header: {Authorization: 'env:NAME'}.")
-    return url
-
-
-def _dashboard(url: str) -> str:
-    if any(each in url for each in "?#"):
-        raise ValueError("The address of the dashboard has no '?' or '#'.")
-    return _http_url(url)
-
-
 def _header_name(name: str) -> str:
     if not _HEADER_NAME.fullmatch(name):
         raise ValueError("This is not the name of an HTTP header.")
@@ -98,7 +78,7 @@ def _header(value: str) -> str:
 
 
 def _secret_url(text: str) -> str:
-    return _http_url(resolved(text))
+    return http_url(resolved(text))
 
 
 def _url_template(text: str, info: ValidationInfo) -> NoticeTemplate:
@@ -129,7 +109,7 @@ def _rendered(text: str, info: ValidationInfo, into: Into = Into.TEXT, is_json: 
     for event in Event:
         made = template.render(Notice(SAMPLE, event, 0, extras=extras).document())
         if into is Into.URL:
-            _http_url(made)
+            http_url(made)
         if is_json:
             _check_json(made)
     return template
@@ -330,7 +310,7 @@ class EmailFile(TargetFile):
 class NoticesFile(_Section):
     """The whole file."""
 
-    dashboard: Annotated[str, _parsed(_dashboard)] | None = None
+    dashboard: Annotated[str, _parsed(dashboard_url)] | None = None
     state: Text | None = None
     maintenance: list[MaintenanceFile] = Field(default_factory=list)
     webhook: list[WebhookFile] = Field(default_factory=list)

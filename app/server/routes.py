@@ -9,7 +9,7 @@ from starlette.routing import Route
 from app.pages import PAGES
 from app.server import readiness
 from app.server.api.burrow.routes import burrow_routes
-from app.server.api.routes import API
+from app.server.api.routes import API, NO_API
 from app.server.compat.page_shell import page_shell
 from app.server.metrics import metrics
 from app.server.tools.http import ToolsEndpoint
@@ -57,6 +57,7 @@ ROUTES = [
     API,
     *burrow_routes(),
     *readiness.ROUTES,
+    NO_API,
     Route("/metrics", metrics),
     Route("/mcp", ToolsEndpoint(_base_path)),
     Route(f"/{PAGES[0].name}", first_page),

@@ -58,8 +58,13 @@ class EncodedMount(Mount):
 
 def _encoded(scope: Scope) -> Scope:
     """The scope with the path as it was sent."""
-    raw = scope.get("raw_path") or quote(scope.get("path", "")).encode()
-    return {**scope, "path": raw.decode("latin-1")}
+    return {**scope, "path": path_as_sent(scope)}
+
+
+def path_as_sent(scope: Scope) -> str:
+    """The path with its percent-encoding."""
+    raw: bytes = scope.get("raw_path") or quote(scope.get("path", "")).encode()
+    return raw.decode("latin-1")
 
 
 def route(endpoint: Endpoint[Any]) -> EncodedRoute:

@@ -34,7 +34,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     *whatif.ENDPOINTS,
 )
 
-API = EncodedMount(
-    PREFIX,
-    Starlette(routes=[route(endpoint) for endpoint in ENDPOINTS], exception_handlers={HTTPException: http_problem}),
-)
+_PROBLEMS = {HTTPException: http_problem}
+API = EncodedMount(PREFIX, Starlette(routes=[route(endpoint) for endpoint in ENDPOINTS], exception_handlers=_PROBLEMS))
+NO_API = EncodedMount("/api", Starlette(exception_handlers=_PROBLEMS))
+"""Answers 404 for any other address, where Streamlit would answer with its page."""

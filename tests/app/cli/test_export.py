@@ -58,7 +58,9 @@ def test_unknown_set_of_names_is_refused_with_the_nearest_one() -> None:
     assert refused("export", "servicemonitor", "--names", "kminions") == "--names: unknown; did you mean kminion?"
 
 
-@pytest.mark.parametrize("url", ["groupscope:8501", "javascript:alert(1)", ""])
+@pytest.mark.parametrize(
+    "url", ["groupscope:8501", "javascript:alert(1)", "", "http://", "https://a b/", "http://a/?x=1"]
+)
 @pytest.mark.parametrize("kind", ["rules", "grafana"])
 def test_address_that_is_no_web_page_is_refused(kind: str, url: str) -> None:
     assert "--url http://localhost:8501" in refused("export", kind, "--url", url)

@@ -36,6 +36,13 @@ def test_a_broken_file_is_refused_with_its_line(tmp_path: Path) -> None:
     assert told in refused("serve", "--bootstrap-server", "127.0.0.1:1", "--notices", str(path))
 
 
+def test_a_file_without_targets_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "notices.yaml"
+    path.write_text("dashboard: https://scope.example\n")
+    assert run("notices", "check", str(path)).out == f"{path}: ok, 0 targets: nobody is sent notices\n"
+    assert "has no target" in refused("notices", "test", "--notices", str(path))
+
+
 def test_a_test_notice_and_its_end_are_sent_and_marked(tmp_path: Path) -> None:
     with http_server() as one, http_server() as other:
         done = run("notices", "test", "t1", env={"GROUPSCOPE_NOTICES": str(written(tmp_path, one, other))})

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from anyio import to_thread
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from app.server import source
@@ -27,7 +27,7 @@ from app.server.api.burrow.statuses import (
     PartitionStatus,
     partition_statuses,
 )
-from app.server.api.dispatch import THREADS, EncodedRoute, encoded
+from app.server.api.dispatch import THREADS, EncodedRoute, encoded, path_as_sent
 from app.server.api.endpoint import JSON
 from app.server.readiness import readiness
 from lag.model import ClusterSnapshot, Member
@@ -267,7 +267,9 @@ async def _ready(_request: Request) -> Response:
     return PlainTextResponse("READY") if is_ready else PlainTextResponse("STARTING", 503)
 
 
-async def _unknown(_request: Request) -> Response:
+async def _unknown(request: Request) -> Response:
+    if (path := path_as_sent(request.scope)).endswith("/"):
+        return RedirectResponse(path.rstrip("/"), 301)
     return PlainTextResponse('{"error":true,"message":"invalid request type","result":{}}\n', 404)
 
 

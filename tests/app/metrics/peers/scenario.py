@@ -6,11 +6,14 @@
 | single |          1 | 10           |
 | old    |          1 | 100, of which the first 70 are deleted |
 | gone   |          1 | 10; deleted after the commits          |
+| halved |          2 | 10; partition 1 loses its only replica |
 """
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import confluent_kafka
@@ -21,22 +24,25 @@ from app.metrics.view import Polled
 from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.embedded.broker import EmbeddedKafka
+from lag.embedded.storage import random_uuid
 from lag.model import ClusterSnapshot
 from lag.polling.report import CollectorStatus
 from tests.app.metrics.clusters import report
 from tests.lag.cluster.test_reader import commit, fill
 from tests.support.consumers import Running
 from tests.support.member import Member
+from tests.support.streams_member import StreamsMember
 from tests.support.waiting import wait_until
 
 CLUSTER = "peers"
-TOPICS = {"orders": 3, "single": 1, "old": 1, "gone": 1}
+TOPICS = {"orders": 3, "single": 1, "old": 1, "gone": 1, "halved": 2}
 COMMITS: Mapping[str, Mapping[tuple[str, int], int]] = {
     "all-deleted": {("gone", 0): 5},
     "behind": {("old", 0): 10},
     "beyond": {("orders", 0): 150, ("orders", 1): 90},
     "caught-up": {("orders", 0): 100, ("orders", 1): 100, ("orders", 2): 100},
     "half-deleted": {("gone", 0): 5, ("orders", 0): 10},
+    "leaderless": {("halved", 0): 5, ("halved", 1): 5},
     "partial": {("orders", 0): 40},
 }
 """Groups without members."""
@@ -44,14 +50,37 @@ COMMITS: Mapping[str, Mapping[tuple[str, int], int]] = {
 STEADY = "steady"
 """A group without members that commits every record of `single`, one after the other; we poll after each commit."""
 
-KIP_848, PAIR, SHARE, SILENT, LEFT = "kip-848", "pair", "share", "silent", "left"
+KIP_848, PAIR, SHARE, SILENT, STREAMS, LEFT = "kip-848", "pair", "share", "silent", "streams", "left"
 """Groups with members: one of each, but two of `pair`; all but `silent` commit, and the member of `left` is gone."""
 
 STATES = dict.fromkeys((*COMMITS, LEFT), ("Empty", 0)) | {
     PAIR: ("Stable", 1),
-    **dict.fromkeys((KIP_848, SHARE, SILENT), ("Stable", 3)),
+    **dict.fromkeys((KIP_848, SHARE, SILENT, STREAMS), ("Stable", 3)),
 }
 """The state of each group, and how many partitions its members have."""
+
+
+DISK, SECOND_DISK = "data-1", "data-1b"
+PROPERTIES = {
+    "replica.high.watermark.checkpoint.interval.ms": "500",  # how soon the broker sees that a disk is gone
+    "share.coordinator.state.topic.num.partitions": "1",
+    "transaction.state.log.num.partitions": "1",
+    "group.streams.session.timeout.ms": "3600000",  # its member sends no heartbeats
+    "group.streams.max.session.timeout.ms": "3600000",
+}
+
+
+class TwoDisks(EmbeddedKafka):
+    """A broker with a second folder for logs."""
+
+    def _format(self, command: list[str], classpath: list[Path]) -> None:
+        super()._format(command, classpath)
+        first, second = self.folder / DISK, self.folder / SECOND_DISK
+        second.mkdir()
+        meta = (first / "meta.properties").read_text()
+        (second / "meta.properties").write_text(re.sub(r"(?<=directory\.id=).*", random_uuid(), meta))
+        with (self.folder / "broker-1.properties").open("a") as file:
+            file.write(f"log.dirs={first},{second}\n")
 
 
 class Scene(NamedTuple):
@@ -64,10 +93,10 @@ class Scene(NamedTuple):
 @contextmanager
 def at_rest() -> Iterator[Scene]:
     """The scene, until it is no longer needed."""
-    properties = {"share.coordinator.state.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"}
-    with EmbeddedKafka(offsets_partitions=1, properties=properties) as kafka, ExitStack() as members:
+    with TwoDisks(offsets_partitions=1, properties=PROPERTIES) as kafka, ExitStack() as members:
         _topics_and_commits(kafka)
         _members(kafka, members)
+        _lose_a_replica(kafka)
         with _reader(kafka) as reader:
             wait_until(lambda: _states(reader.read(1, 0)) == STATES, 180, 0.5)
             polls = [_poll(reader, number) for number in _commits(kafka)]
@@ -90,7 +119,7 @@ def _poll(reader: ClusterReader, number: int) -> ClusterSnapshot:
 def _topics_and_commits(kafka: EmbeddedKafka) -> None:
     with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
         admin.create_topics([NewTopic(name, count, 1) for name, count in TOPICS.items()], wait_for_metadata=True)
-        for topic, records in {"orders": 100, "single": 10, "old": 100, "gone": 10}.items():
+        for topic, records in {"orders": 100, "single": 10, "old": 100, "gone": 10, "halved": 10}.items():
             fill(kafka, topic, TOPICS[topic], records)
         for group, offsets in COMMITS.items():
             commit(admin, group, dict(offsets))
@@ -115,6 +144,42 @@ def _members(kafka: EmbeddedKafka, members: ExitStack) -> None:
     left.leave()
     moved.commit("orders", 0, 60)
     next(member for member in pair if member.held).commit("single", 0, 4)
+    with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
+        StreamsMember(admin, STREAMS, "orders").commit({0: 30, 1: 100})
+
+
+def _lose_a_replica(kafka: EmbeddedKafka) -> None:
+    """Partition 1 of `halved` alone is on the second disk, which goes away."""
+    with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
+        paths = {Path(path).name: path for path in _disks(admin)}
+
+        def placed() -> bool:
+            moves = {
+                (*replica, 1): paths[wanted]
+                for path, replicas in _disks(admin).items()
+                for replica in replicas
+                if path != paths[wanted := SECOND_DISK if replica == ("halved", 1) else DISK]
+            }
+            admin.alter_replica_log_dirs(moves)
+            return not moves
+
+        wait_until(placed, 60, 0.5)
+        Path(paths[SECOND_DISK]).rename(kafka.folder / "lost")
+        wait_until(lambda: _leaders(admin)[1] == -1, 60, 0.2)
+
+
+def _disks(admin: KafkaAdminClient) -> dict[str, list[tuple[str, int]]]:
+    """The partitions in each folder of the broker."""
+    (broker,) = admin.describe_log_dirs()
+    return {
+        disk["log_dir"]: [(t["name"], p["partition_index"]) for t in disk["topics"] for p in t["partitions"]]
+        for disk in broker["log_dirs"]
+    }
+
+
+def _leaders(admin: KafkaAdminClient) -> dict[int, int]:
+    (topic,) = admin.describe_topics(["halved"])
+    return {each["partition_index"]: each["leader_id"] for each in topic["partitions"]}
 
 
 def _share_consumer(kafka: EmbeddedKafka) -> confluent_kafka.ShareConsumer:

@@ -92,6 +92,14 @@ def test_an_unknown_address_and_a_wrong_method_are_problems() -> None:
     assert set(request("POST", f"{PREFIX}/clusters").headers["allow"].split(", ")) == {"GET", "HEAD"}
 
 
+@pytest.mark.parametrize("path", ["/api/", "/api/v1", "/api/v2/clusters", "/api/clusters"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_address_beside_the_api_is_a_problem_and_no_page(path: str, method: str) -> None:
+    answer = request(method, path)
+    assert (answer.status, answer.headers["content-type"]) == (404, "application/problem+json")
+    assert f"{PREFIX}/openapi.json" in answer.json["detail"]
+
+
 def test_a_bug_is_a_problem_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "selected", lambda *_: [10_000])
     answer = ask(GROUPS)

@@ -135,16 +135,19 @@ def _signals_are_put_back() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_signals_are_put_back")
-def test_the_command_writes_no_history(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_writes_no_history_and_sends_no_notices(monkeypatch: pytest.MonkeyPatch) -> None:
     served = list[Settings]()
     monkeypatch.setattr(mcp, "_serve", lambda _dashboard: served.append(read_settings()))
     for name in ("CLUSTERS", "INTERVAL_S", "PLUGINS"):
         monkeypatch.setenv(f"GROUPSCOPE_{name}", "")
     monkeypatch.setenv("GROUPSCOPE_HISTORY", "/var/lib/groupscope")
-    assert CliRunner().invoke(cli, [*NOWHERE, "--interval", "5"]).exit_code == 0
+    monkeypatch.setenv("GROUPSCOPE_NOTICES", "/etc/groupscope/notices.yaml")
+    done = CliRunner().invoke(cli, [*NOWHERE, "--interval", "5"])
+    assert done.exit_code == 0, (done.output, done.exception)
     (its,) = served
-    assert (its.history, its.interval_s, its.clusters[0].bootstrap_servers) == (None, 5.0, "127.0.0.1:1")
+    assert (its.history, its.notices) == (None, None)
+    assert (its.interval_s, its.clusters[0].bootstrap_servers) == (5.0, "127.0.0.1:1")
 
 
 def test_the_dashboard_must_be_an_address() -> None:
-    assert refused(*NOWHERE, "--dashboard", "localhost").startswith("--dashboard localhost is not a URL")
+    assert refused(*NOWHERE, "--dashboard", "localhost").startswith("--dashboard: A URL belongs here")

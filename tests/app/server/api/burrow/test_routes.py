@@ -186,6 +186,11 @@ def test_admin_answers_as_text() -> None:
     assert (get("/burrow/admin/ready").text, get("/burrow/admin/ready").status) == ("STARTING", 503)
 
 
+def test_a_slash_at_the_end_is_a_redirect_as_in_burrow() -> None:
+    answer = get(f"{CONSUMER}/team%2Fapp/")
+    assert (answer.status, answer.headers["location"]) == (301, f"{CONSUMER}/team%2Fapp")
+
+
 def test_an_unknown_address_is_burrows_own_404() -> None:
     answer = get("/v3/kafka/demo/nothing/at/all")
     assert (answer.status, answer.text) == (404, '{"error":true,"message":"invalid request type","result":{}}\n')
