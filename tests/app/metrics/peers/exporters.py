@@ -42,7 +42,8 @@ class Exporter:
 KAFKA_EXPORTER = Exporter(
     "kafka_exporter",
     "kafka_",
-    ("--kafka.server={bootstrap}", "--web.listen-address=127.0.0.1:{port}"),
+    # Without --concurrent.enable a race in its Collect loses the last series of some scrapes.
+    ("--kafka.server={bootstrap}", "--web.listen-address=127.0.0.1:{port}", "--concurrent.enable"),
     {},
     frozenset({"kafka_exporter_build_info"}),
 )

@@ -36,6 +36,7 @@ from tests.support.waiting import wait_until
 
 CLUSTER = "peers"
 TOPICS = {"orders": 3, "single": 1, "old": 1, "gone": 1, "halved": 2}
+INTERNAL = {"__consumer_offsets": 1, "__share_group_state": 1, "__transaction_state": 1}
 COMMITS: Mapping[str, Mapping[tuple[str, int], int]] = {
     "all-deleted": {("gone", 0): 5},
     "behind": {("old", 0): 10},
@@ -96,7 +97,7 @@ def at_rest() -> Iterator[Scene]:
     with TwoDisks(offsets_partitions=1, properties=PROPERTIES) as kafka, ExitStack() as members:
         _topics_and_commits(kafka)
         _members(kafka, members)
-        _lose_a_replica(kafka)
+        _lose_a_disk(kafka)
         with _reader(kafka) as reader:
             wait_until(lambda: _states(reader.read(1, 0)) == STATES, 180, 0.5)
             polls = [_poll(reader, number) for number in _commits(kafka)]
@@ -118,6 +119,7 @@ def _poll(reader: ClusterReader, number: int) -> ClusterSnapshot:
 
 def _topics_and_commits(kafka: EmbeddedKafka) -> None:
     with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
+        _place(admin)
         admin.create_topics([NewTopic(name, count, 1) for name, count in TOPICS.items()], wait_for_metadata=True)
         for topic, records in {"orders": 100, "single": 10, "old": 100, "gone": 10, "halved": 10}.items():
             fill(kafka, topic, TOPICS[topic], records)
@@ -148,33 +150,21 @@ def _members(kafka: EmbeddedKafka, members: ExitStack) -> None:
         StreamsMember(admin, STREAMS, "orders").commit({0: 30, 1: 100})
 
 
-def _lose_a_replica(kafka: EmbeddedKafka) -> None:
-    """Partition 1 of `halved` alone is on the second disk, which goes away."""
-    with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
-        paths = {Path(path).name: path for path in _disks(admin)}
-
-        def placed() -> bool:
-            moves = {
-                (*replica, 1): paths[wanted]
-                for path, replicas in _disks(admin).items()
-                for replica in replicas
-                if path != paths[wanted := SECOND_DISK if replica == ("halved", 1) else DISK]
-            }
-            admin.alter_replica_log_dirs(moves)
-            return not moves
-
-        wait_until(placed, 60, 0.5)
-        Path(paths[SECOND_DISK]).rename(kafka.folder / "lost")
-        wait_until(lambda: _leaders(admin)[1] == -1, 60, 0.2)
-
-
-def _disks(admin: KafkaAdminClient) -> dict[str, list[tuple[str, int]]]:
-    """The partitions in each folder of the broker."""
+def _place(admin: KafkaAdminClient) -> None:
+    """Before there are topics: partition 1 of `halved` alone comes to the second disk."""
     (broker,) = admin.describe_log_dirs()
-    return {
-        disk["log_dir"]: [(t["name"], p["partition_index"]) for t in disk["topics"] for p in t["partitions"]]
-        for disk in broker["log_dirs"]
-    }
+    paths = {Path(disk["log_dir"]).name: disk["log_dir"] for disk in broker["log_dirs"]}
+    replicas = [(topic, partition) for topic, count in (TOPICS | INTERNAL).items() for partition in range(count)]
+    admin.alter_replica_log_dirs(
+        {(*replica, 1): paths[SECOND_DISK if replica == ("halved", 1) else DISK] for replica in replicas}
+    )
+
+
+def _lose_a_disk(kafka: EmbeddedKafka) -> None:
+    """The second disk goes away, and with it the only replica of a partition."""
+    (kafka.folder / SECOND_DISK).rename(kafka.folder / "lost")
+    with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
+        wait_until(lambda: _leaders(admin)[1] == -1, 60, 0.2)
 
 
 def _leaders(admin: KafkaAdminClient) -> dict[int, int]:
