@@ -138,17 +138,22 @@ AnswerLeave = Callable[[LeaveReply], None]
 Answer = Callable[[Reply], None]
 
 
-def while_loading(request: Request) -> Reply:
-    """The reply of a loading coordinator: heartbeats succeed (Kafka: GroupCoordinatorService)."""
-    error = KafkaError.COORDINATOR_LOAD_IN_PROGRESS
+def refusal(request: Request, error: KafkaError) -> Reply:
+    """A reply to that request with only an error."""
     match request:
-        case Heartbeat():
-            return HeartbeatReply(KafkaError.NONE)
         case Join():
             return JoinReply(error, request.member_id)
         case Sync():
             return SyncReply(error)
+        case Heartbeat():
+            return HeartbeatReply(error)
         case Leave():
             return LeaveReply(error)
         case Commit():
             return CommitReply(error)
+
+
+def while_loading(request: Request) -> Reply:
+    """The reply of a loading coordinator: heartbeats succeed (Kafka: GroupCoordinatorService)."""
+    beats = isinstance(request, Heartbeat)
+    return refusal(request, KafkaError.NONE if beats else KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
