@@ -36,7 +36,7 @@ code { background: var(--codeBackgroundColor); border-radius: 4px; padding: .1em
 .near { font-size: 1.05rem; margin: 0 0 1.5rem }
 ul { list-style: none; padding: .75rem 0 0; margin: 0; border-top: 1px solid var(--borderColor) }
 li { margin: .25rem 0 }
-li span { color: var(--grayColor) }
+li span { color: var(--grayColor); margin-left: .5rem }
 </style>
 </head>
 <body>

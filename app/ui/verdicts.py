@@ -169,7 +169,7 @@ def problem(found: PartitionProblem, type_: GroupType = GroupType.UNKNOWN) -> st
 def on_fill(text: str, status: Status, colours: Palette) -> str:
     """Markdown of a short text on the fill of the verdict, on one line."""
     look = f'foreground="{ink(status, colours)}" background="{fill(status, colours)}"'
-    return f":color[\u2006{text.replace(' ', NO_BREAK)}\u2006]{{{look}}}"
+    return f":color[\u202f{text.replace(' ', NO_BREAK)}\u202f]{{{look}}}"
 
 
 def fill(status: Status, colours: Palette) -> str:

@@ -196,7 +196,8 @@ def _reasons(group: GroupSnapshot, topics: Mapping[str, Topic], different: tuple
 def _of_state(group: GroupSnapshot) -> Iterator[str]:
     waiting = unreconciled(group)
     if waiting:
-        yield f"Rebalancing: {len(waiting)} of {len(group.members)} members do not have their target assignment yet."
+        lack = "does not have its" if len(waiting) == 1 else "do not have their"
+        yield f"Rebalancing: {len(waiting)} of {len(group.members)} members {lack} target assignment yet."
     elif group.state in UNSETTLED_STATES:
         yield f"Rebalancing: the group is {group.state}."
     if group.epoch is not None and group.assignment_epoch is not None and group.assignment_epoch < group.epoch:

@@ -34,7 +34,7 @@ SECOND_ROUND = re.compile(r" \(rebalance \d+\)$")
 
 FROM_POLLS = "polls do not see when a partition is revoked"
 SHARED = "partitions of a share group have several owners"
-NO_JOIN_TIME = "its record does not have the time when the last member had joined"
+NO_JOIN_TIME = "its record does not say when the last member joined"
 UNFINISHED = "not all members have reached their target assignment"
 
 

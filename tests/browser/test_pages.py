@@ -64,7 +64,7 @@ def test_group(open_page: Open, viewport: ViewportSize) -> None:
     expect(page.locator("h1")).to_contain_text("settle-7c9f-0 has not committed partitions 7 to 9")
     expect(page.get_by_text("□ Stalled").first).to_be_visible()
     expect(page.get_by_text("known for 38 of 40 partitions").first).to_be_visible()
-    for alt in ("Partitions 7 to 9 hold 99 % of the lag", "5 members own 40 partitions, 1 own none"):
+    for alt in ("Partitions 7 to 9 hold 99 % of the lag", "5 members own 40 partitions, 1 owns none"):
         expect(page.get_by_role("figure", name=alt)).to_be_attached()
     expect(page.locator(".js-plotly-plot")).to_have_count(3)
     expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(3)

@@ -172,7 +172,7 @@ def table(cases: pd.DataFrame) -> None:
     view = cases.assign(s=widgets.as_tags(cases["should"]), n=widgets.as_tags(cases["seen"]))
     c = st.column_config
     widgets.table(
-        view[["group", "title", "s", "n", "shown"]],
+        view[["group", "s", "n", "title", "shown"]],
         key="cases",
         most=24,
         alt="Cases of the demo: the expected and the current verdict of each group",

@@ -97,10 +97,10 @@ def _columns() -> dict[str, Any]:
     c, looks = st.column_config, cause_looks(state.palette()).values()
     waited = "How long the partition that waited longest had no owner"
     return {
-        "group": widgets.opener("Group", _OPEN, 190, _open),
-        "time": c.TextColumn("Time", width=84),
+        "group": widgets.opener("Group", _OPEN, 160, _open),
+        "time": c.TextColumn("Time", width=76),
         "kinds": c.MultiselectColumn(
-            "Kind", options=[look.label for look in looks], color=[look.tag for look in looks], width=150
+            "Kind", options=[look.label for look in looks], color=[look.tag for look in looks], width=122
         ),
         "cause": c.TextColumn("Cause", width=300),
         "moved": c.TextColumn("Moved", width=84, help="Partitions that their owner gave up, of all"),

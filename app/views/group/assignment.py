@@ -39,7 +39,7 @@ def chart(view: GroupView) -> None:
         widgets.titled(TITLE, ":gray[partitions per member and topic]")
         figure = charts.matrix(lanes, colours)
     alt = f"{formats.plural(members, 'member')} own {formats.plural(owned, 'partition')}"
-    alt += f", {idle} own none" if idle else ""
+    alt += f", {idle} own{'s' if idle == 1 else ''} none" if idle else ""
     widgets.chart(figure, "owners", alt)
 
 

@@ -46,9 +46,9 @@ def pick_one(page: state.Shown) -> None:
         key="urgent",
         alt="The most urgent groups: verdict, lag, reason",
         columns={
-            "group": widgets.page_opener("Group", "open_urgent", 190, urgent["group"], "group", "group"),
-            "v": widgets.verdict_column(),
-            "lag": widgets.integer("Lag, records", 96),
+            "group": widgets.page_opener("Group", "open_urgent", 158, urgent["group"], "group", "group"),
+            "v": widgets.verdict_column(124),
+            "lag": widgets.integer("Lag", 78, "Records behind, summed over the partitions with a known lag"),
             "why": c.TextColumn("Why", width=800),
         },
     )

@@ -61,7 +61,8 @@ def no_line(known: int, found: LagHistory, view: GroupView) -> str:
     if all(row.problem is PartitionProblem.TOPIC_DELETED for row in view.lags):
         return f"{'Its topic was' if len(view.topics) == 1 else 'Its topics were'} deleted: there is no lag."
     if len(found.polls.at_ms) > 1:
-        return f"The lag is known in {known} of {len(found.polls.at_ms)} polls; the chart needs two."
+        polls = formats.plural(len(found.polls.at_ms), "poll")
+        return f"The lag is known in {known} of {polls}; the chart needs two." if known else f"No lag known in {polls}."
     return "The chart appears after the second poll."
 
 

@@ -9,7 +9,7 @@ from app.views.group import tables
 from app.views.group.view import GroupView
 from lag.model import GroupType
 
-COLUMNS = "member v epoch partitions lag share moved host note instance rack client member_id"
+COLUMNS = "member v lag partitions share moved epoch host note instance rack client member_id"
 
 
 def members(view: GroupView) -> None:
@@ -44,7 +44,7 @@ def _members_table(view: GroupView, frame: pd.DataFrame) -> None:
             "member": c.TextColumn("Member", width=126, pinned=True),
             "v": widgets.verdict_column(124, extra=[(tables.IDLE, "gray"), (tables.WAITING, "blue")]),
             "partitions": c.NumberColumn("Partitions", width=74),
-            "lag": widgets.integer("Lag, records", 84),
+            "lag": widgets.integer("Lag", 84, "Records behind on its partitions"),
             "share": c.ProgressColumn("Lag share", min_value=0, max_value=100, format="%d %%", width=84, color="gray"),
             "moved": widgets.seconds_column(*_last_moved(view.group.type)),
             "host": c.TextColumn("Host", width=80),

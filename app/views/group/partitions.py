@@ -9,10 +9,10 @@ from app.ui.widgets import Column
 from lag.model import GroupType
 from lag.verdict.offset_terms import offset_terms
 
-COMMITTED = Column("Committed", 100)
+COMMITTED = Column("Committed", 92)
 START_OFFSET = Column(
     "Start offset",
-    100,
+    92,
     "All records below it are acknowledged or archived. The broker also leaves acknowledged records above it out of "
     "the lag (KIP-932)",
 )
@@ -43,12 +43,12 @@ def partitions(frame: pd.DataFrame, of: int, type_: GroupType) -> None:
     view = shown.assign(v=widgets.as_tags(shown["verdict"]), time_lag=widgets.timedeltas(shown["time_lag_s"]))
     extra = [name for name in ("lost", "held") if (frame[name] > 0).any()]
     one_topic = frame["topic"].nunique() == 1
+    differ = [] if frame["last_stable"].equals(frame["log_end"]) else ["last_stable"]
     columns = [
         *(["partition"] if one_topic else ["topic", "partition"]),
-        *["v", "owner", "lag", "time_lag", "drains"],
+        *["v", "lag", "owner", "time_lag", "drains"],
         *(["trend"] if sparklines else []),
-        *["note", *extra, "produce", "consume", "committed", "log_end", "last_stable", "log_start"],
-        *(["topic"] if one_topic else []),
+        *["note", *extra, "produce", "consume", "committed", "log_end", *differ, "log_start"],
     ]
     c, is_shared = st.column_config, type_ is GroupType.SHARE
     done = offset_terms(type_).done
@@ -58,30 +58,30 @@ def partitions(frame: pd.DataFrame, of: int, type_: GroupType) -> None:
         most=16,
         alt=f"{formats.plural(len(view), 'partition')}, most urgent first: verdict, owner, lag, rates, offsets",
         columns={
-            "topic": c.TextColumn("Topic", width=120, pinned=not one_topic),
+            "topic": c.TextColumn("Topic", width=110, pinned=True),
             "partition": c.NumberColumn("Partition", width=72, pinned=True),
-            "v": widgets.verdict_column(),
-            "owner": c.TextColumn("Owner", width=146),
-            "lag": widgets.integer("Lag, records", 92),
-            "time_lag": widgets.seconds_column("Time lag", 104, f"Age of the oldest record that is not {done} yet"),
-            "drains": c.TextColumn("Drains in", width=76, alignment="right"),
-            "trend": c.LineChartColumn("Lag trend", width=90, color="gray", y_min=0, y_max=1),
-            "note": c.TextColumn("Note", width=210, help="Problems, losses and evidence"),
+            "v": widgets.verdict_column(124),
+            "owner": c.TextColumn("Members" if is_shared else "Owner", width=130),
+            "lag": widgets.integer("Lag, records", 84),
+            "time_lag": widgets.seconds_column("Time lag", 92, f"Age of the oldest record that is not {done} yet"),
+            "drains": c.TextColumn("Drains in", width=72, alignment="right"),
+            "trend": c.LineChartColumn("Lag trend", width=80, color="gray", y_min=0, y_max=1),
+            "note": c.TextColumn("Note", width=186, help="Problems, losses and evidence"),
             "lost": widgets.integer("Lost, records", 92, "Deleted before the group read them"),
             "held": widgets.integer(
                 "Held, records", 92, "Above the last stable offset, because of an open transaction"
             ),
-            "produce": c.NumberColumn("Produced/s", format="%.1f", width=86),
+            "produce": c.NumberColumn("Produced/s", format="%.1f", width=82),
             "consume": c.NumberColumn(
                 f"{done.capitalize()}/s",
                 format="%.1f",
-                width=122 if is_shared else 92,
+                width=122 if is_shared else 94,
                 help="How fast the start offset moves" if is_shared else None,
             ),
             "committed": widgets.integer(*(START_OFFSET if is_shared else COMMITTED)),
-            "log_end": widgets.integer("Log end", 100, "High watermark"),
-            "last_stable": widgets.integer("Last stable", 100, "Last stable offset"),
-            "log_start": widgets.integer("Log start", 100),
+            "log_end": widgets.integer("Log end", 92, "High watermark"),
+            "last_stable": widgets.integer("Last stable", 92, "Last stable offset"),
+            "log_start": widgets.integer("Log start", 92),
         },
     )
     widgets.row_count(len(shown), len(frame), "partition")

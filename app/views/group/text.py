@@ -33,20 +33,21 @@ def offsets_location(view: GroupView, snapshot: ClusterSnapshot) -> str:
 
 
 def rebalance_now(found: Explanation) -> str:
-    """How many partitions a rebalance now would move, and how many would stay without owned ones; "" if unknown."""
+    """How many partitions a rebalance now would move, and how many would stay without claims; "" if unknown."""
     partitions = formats.plural(found.partitions, "partition")
     sentences = []
     if found.moves_now is not None:
         also = f" and assign {found.assigns_now:,} without an owner" if found.assigns_now else ""
         sentences.append(f"A rebalance now would move {found.moves_now:,} of {partitions}{also}.")
     if found.stay_if_fresh is not None:
-        sentences.append(f"If members joined without their owned partitions, {found.stay_if_fresh:,} would stay.")
+        stay = f"{found.stay_if_fresh:,} would keep their owner"
+        sentences.append(f"If all members rejoined without claiming their partitions, {stay}.")
     return " ".join(sentences)
 
 
 def idle_reason(view: GroupView) -> str:
     """Why a member has no partition."""
-    if len(view.group.members) > len(view.lags):
+    if view.group.type is not GroupType.SHARE and len(view.group.members) > len(view.lags):
         return f"{len(view.group.members)} members, {formats.plural(len(view.lags), 'partition')}"
     return "no partition"
 

@@ -19,6 +19,9 @@ MAX_GROUPS = 30
 MAX_SYMBOL_COLUMNS = 48
 """With more columns a cell has no room for the symbol of its verdict; the hover text has it."""
 
+MOST_TIMES = 5
+"""Labels of the time axis that fit side by side on a phone."""
+
 _STEPS_S = (1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600, 86_400)
 
 
@@ -77,14 +80,14 @@ def _symbol(tile: Tile | None, ink: str, colours: Palette) -> str:
 
 
 def _times(fig: go.Figure, columns: Sequence[datetime], cell: timedelta) -> None:
-    """About eight labels: the time of day for at most two days, else the first cell of each day."""
+    """At most MOST_TIMES labels: the time of day for at most two days, else the first cell of each day."""
     last = len(columns) - 1
     hourly = cell < timedelta(days=1)
     form = "%H:%M" if hourly and last < 48 else "%d %b"
     begins = [at for at in range(len(columns)) if form == "%H:%M" or not hourly or _is_new_day(columns, at)]
-    shown = begins[:: max(1, len(begins) // 8)]
+    shown = begins[:: max(1, -(-len(begins) // MOST_TIMES))]
     texts = [f"{columns[at]:{form}}" for at in shown]
-    fig.update_xaxes(range=[-0.5, last + 0.5], tickvals=shown, ticktext=texts, automargin=True)
+    fig.update_xaxes(range=[-0.5, last + 0.5], tickvals=shown, ticktext=texts, tickangle=0)
 
 
 def _is_new_day(columns: Sequence[datetime], at: int) -> bool:

@@ -62,15 +62,15 @@ def _readers_table(rows: pd.DataFrame, at_ms: int) -> None:
     view = rows.assign(v=widgets.as_tags(rows["verdict"]), left=left, since=since)
     c = st.column_config
     widgets.table(
-        view[["group", "v", "since", "lag", "known", "left", "where", "lead", "lost"]],
+        view[["group", "v", "lag", "since", "known", "left", "where", "lead", "lost"]],
         key="readers",
         most=8,
         alt="Groups that read this topic, most urgent first: lag, and how long until deletion reaches their position",
         columns={
-            "group": widgets.page_opener("Group", "open_reader", 200, rows["group"], "group", "group"),
-            "v": widgets.verdict_column(),
+            "group": widgets.page_opener("Group", "open_reader", 152, rows["group"], "group", "group"),
+            "v": widgets.verdict_column(124),
             "since": widgets.since_column(),
-            "lag": widgets.integer("Lag in this topic", 120),
+            "lag": widgets.integer("Lag", 84, "Records behind in this topic"),
             "known": c.TextColumn("Known for", width=90, alignment="right"),
             "left": widgets.seconds_column("Retention left", 110, RETENTION_LEFT),
             "where": c.TextColumn(
@@ -108,9 +108,11 @@ def _partitions(view: TopicView, readers: pd.DataFrame, name: str) -> None:
 
 def _matrix(rows: pd.DataFrame, name: str) -> None:
     lags = [column for column in rows.columns if column.startswith("lag: ")]
+    without = [] if (rows["problem"] != "").any() else ["problem"]
+    without += ["last_stable"] if rows["last_stable"].equals(rows["log_end"]) else []
     c = st.column_config
     widgets.table(
-        rows if (rows["problem"] != "").any() else rows.drop(columns="problem"),
+        rows.drop(columns=without),
         key="matrix",
         most=16,
         alt=f"Partitions of {name} with offsets, and the lag of each group",

@@ -101,7 +101,7 @@ def test_pictures_state_their_finding(open_page: Open) -> None:
     page = open_page("group", group="billing-settlement")
     assert alt(page, "lag_by_partition") == "Partitions 7 to 9 hold 99 % of the lag"
     assert alt(page, "lag_over_time").startswith("Lag rose from")
-    assert alt(page, "owners") == "5 members own 40 partitions, 1 own none"
+    assert alt(page, "owners") == "5 members own 40 partitions, 1 owns none"
 
 
 def test_tiles_carry_every_partition_once(open_page: Open) -> None:
@@ -121,7 +121,7 @@ def test_where_the_assignor_would_have_it_otherwise_is_a_table(open_page: Open) 
     }
     text = said(page).replace("\\", "")
     assert "move 0 of 12 partitions and assign 3 without an owner" in text
-    assert "2 would stay" in text
+    assert "2 would keep their owner" in text
 
 
 def test_an_assignment_that_the_assignor_gives_has_no_such_table(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -151,6 +151,19 @@ def test_a_share_group_says_that_partitions_are_shared(open_page: Open, feed: fe
     assert "share group: members can read the same partition" in said(page)
     assert table(page, "most urgent first").iloc[0]["owner"] == "c-0, c-1"
     assert list(table(page, "Members of")["lag"]) == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("type_", "reason"), [(GroupType.SHARE, "no partition"), (GroupType.CONSUMER, "2 members, 1 partition")]
+)
+def test_only_where_a_partition_has_one_owner_are_members_idle_for_lack_of_partitions(
+    open_page: Open, feed: feeds.HandFeed, type_: GroupType, reason: str
+) -> None:
+    one, idle = synthetic.members(2)
+    members = (replace(one, assigned=(TopicPartition("t", 0),)), replace(idle, assigned=()))
+    feed.report = feeds.report([synthetic.Spec("g", synthetic.rows("t", [9], [4], 0), members, type=type_)])
+    notes = figure(open_page("group", group="g"), "owners")["layout"]["annotations"]
+    assert f"idle: {reason}" in [note["text"] for note in notes]
 
 
 @pytest.mark.parametrize(

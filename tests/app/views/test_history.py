@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.server.source import Source
 from app.ui import formats, state, widgets
+from app.views.history.charts import MOST_TIMES
 from lag.history.store import History
 from lag.verdict.status import Status
 from tests.app import feeds
@@ -410,6 +411,7 @@ def test_a_day_has_its_own_name_wherever_one_looks_from(
     assert heat["data"][0]["customdata"][0][-1] == "22 Nov 2026 (UTC)<br>■ Stopped · in trouble for 3 h · 2 rebalances"
     first = datetime(2026, 11, 22, tzinfo=UTC) - timedelta(days=days)
     assert heat["layout"]["xaxis"]["ticktext"][0] == f"{first:%d %b}"
+    assert len(heat["layout"]["xaxis"]["ticktext"]) <= MOST_TIMES
     page = open_page("history", kept(root), zone, group=pasts.BAD, range=length, until=UNTIL)
     rows = table(page, "by the day: highest lag")
     assert list(rows["at"][:2]) == [pd.Timestamp("2026-11-22"), pd.Timestamp("2026-11-21")]

@@ -101,10 +101,10 @@ def table(turns: Sequence[Turn], at: int) -> None:
 
 
 def _row(turns: Sequence[Turn], at: int, is_shown: bool) -> Mapping[str, str]:
-    turn = turns[at]
+    turn, changed = turns[at], tables.changed_text(turns, at)
+    result = f"{':red[✕] ' if turn.error else ''}{formats.md(turn.outcome)}"
     return {
         "Step": f"**{at + 1}\u00a0▸**" if is_shown else f"{at + 1}",
         "Call": formats.code(turn.call.text),
-        "Result": f"{':red[✕] ' if turn.error else ''}{formats.md(turn.outcome)}",
-        "Changed state": formats.md(tables.changed_text(turns, at)),
+        "Result and change": f"{result}\u2003:small[:gray[{formats.md(changed)}]]" if changed else result,
     }

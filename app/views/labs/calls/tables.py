@@ -41,10 +41,10 @@ def unchanged(turns: Sequence[Turn], at: int) -> Mapping[str, str]:
 
 
 def changed_text(turns: Sequence[Turn], at: int) -> str:
-    """ "group: Stable → Empty; members: A-1 → –"; a first value stands alone, and nothing changed is a dash."""
+    """ "group: Stable → Empty; members: A-1 → –"; a first value stands alone. "" where nothing changed."""
     changes = changed(turns, at).items()
     texts = (f"{name}: {f'{before} → ' if before else ''}{after or NONE}" for name, (before, after) in changes)
-    return "; ".join(texts) or NONE
+    return "; ".join(texts)
 
 
 def _in_words(turn: Turn) -> Mapping[str, str]:
