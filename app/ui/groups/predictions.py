@@ -14,8 +14,7 @@ from app.ui import formats, state, widgets
 from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
 from assignors.model import AssignorError
-from assignors.whatif.events import Action, AddPartitions, Crash, Scenario
-from assignors.whatif.suggested_joins import suggested_joins, usual_topics
+from assignors.whatif.events import Action, Scenario
 from lag.errors import GroupscopeError
 from lag.generations.prediction import Outcome, Prediction, outcomes
 from lag.generations.recorded import Recording
@@ -65,28 +64,7 @@ def keep(page: state.Shown, draft: Draft, source: str = WHAT_IF) -> None:
         _predictions().add(page.cluster, draft.group_id, draft_state.key_of(draft), kept)
 
 
-def keep_join(group_id: str) -> None:
-    """Keep what a new member of a group will do."""
-    _keep_action(group_id, lambda scenario: suggested_joins(scenario, 1, usual_topics(scenario.members), None))
-
-
-def keep_crash(group_id: str, client_id: str) -> None:
-    """Keep what the end of a member will do."""
-    _keep_action(group_id, lambda scenario: [Crash(m.member_id) for m in scenario.members if m.client_id == client_id])
-
-
-def keep_growth(topic: str, count: int) -> None:
-    """Keep what `count` more partitions of a topic will do to each group that has members and subscribes to it."""
-    page = state.shown()
-    for group in page.report.snapshot.groups if page is not None else ():
-        if any(topic in member.topics for member in group.members):
-            _keep_action(
-                group.group_id,
-                lambda scenario: [AddPartitions(topic, scenario.topics[topic].partitions + count)],
-            )
-
-
-def _keep_action(group_id: str, actions: Callable[[Scenario], Sequence[Action]]) -> None:
+def keep_action(group_id: str, actions: Callable[[Scenario], Sequence[Action]]) -> None:
     """Keep the prediction of what the Demo page is about to do to a group; nothing if it cannot be predicted."""
     page = state.shown()
     if page is None:

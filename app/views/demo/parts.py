@@ -8,6 +8,8 @@ import streamlit as st
 from app.server import source
 from app.ui import formats, state, verdicts, widgets
 from app.ui.groups import predictions
+from assignors.whatif.events import AddPartitions, Crash
+from assignors.whatif.suggested_joins import suggested_joins, usual_topics
 from lag.embedded.workload import Controls, Running, describe
 from lag.errors import EmbeddedError
 
@@ -108,17 +110,22 @@ def member_actions(running: Running) -> None:
 
 
 def _add_member(group: str) -> str:
-    predictions.keep_join(group)
+    predictions.keep_action(group, lambda its: suggested_joins(its, 1, usual_topics(its.members), None))
     return _controls().add_member(group)
 
 
 def _kill(group: str, member: str) -> str:
-    predictions.keep_crash(group, member)
+    predictions.keep_action(group, lambda its: [Crash(m.member_id) for m in its.members if m.client_id == member])
     return _controls().kill_member(member)
 
 
 def _add_partitions(topic: str, count: int) -> str:
-    predictions.keep_growth(topic, count)
+    page = state.shown()
+    for group in page.report.snapshot.groups if page is not None else ():
+        if any(topic in member.topics for member in group.members):
+            predictions.keep_action(
+                group.group_id, lambda its: [AddPartitions(topic, its.topics[topic].partitions + count)]
+            )
     return _controls().add_partitions(topic, count)
 
 

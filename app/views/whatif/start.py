@@ -23,10 +23,14 @@ def source(page: state.Shown | None, its: Draft | None) -> None:
     _follow(its)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         kind = st.segmented_control("Start from", [LIVE, EXAMPLE, FILE], key=_KIND, label_visibility="collapsed")
-        if kind is None:
-            st.markdown(f":small[:gray[from a link:] {formats.md(its.title if its else '')}]", width="content")
+        if kind == LIVE:
+            draft_state.live_group_picker(page, its.group_id if its else None, "whatif_group")
+        elif kind == EXAMPLE:
+            _example(its)
+        elif kind == FILE:
+            upload.uploader(_UPLOAD, draft_state.start_from_file)
         else:
-            {LIVE: _live, EXAMPLE: _example, FILE: _file}[kind](page, its)
+            st.markdown(f":small[:gray[from a link:] {formats.md(its.title if its else '')}]", width="content")
         st.space("stretch")
         if its is not None:
             _links(its)
@@ -47,11 +51,7 @@ def _kind(its: Draft | None) -> str | None:
     return {"example": EXAMPLE, "file": FILE}.get(its.key.partition(":")[0])
 
 
-def _live(page: state.Shown | None, its: Draft | None) -> None:
-    draft_state.live_group_picker(page, its.group_id if its else None, "whatif_group")
-
-
-def _example(page: state.Shown | None, its: Draft | None) -> None:
+def _example(its: Draft | None) -> None:
     widgets.picker(
         "Example",
         list(examples()),
@@ -62,10 +62,6 @@ def _example(page: state.Shown | None, its: Draft | None) -> None:
         format_func=lambda name: name.replace("-", " "),
         width=300,
     )
-
-
-def _file(page: state.Shown | None, its: Draft | None) -> None:
-    upload.uploader(_UPLOAD, draft_state.start_from_file)
 
 
 def _links(its: Draft) -> None:

@@ -7,10 +7,10 @@ import plotly.graph_objects as go
 from app.ui.charts import base, limits
 from app.ui.charts.lanes import BLANK, CLEAR, LEAST_SLOTS, Box, Style, boxes, name_lanes
 from app.ui.theme import Palette
+from app.views.labs.calls.charts import LABEL_PX, MOST_LETTERS, ROW_PX
 from assignors.labs.calls import Turn
 from assignors.model import TopicPartition
 
-ROW_PX, LABEL_PX, MOST_LETTERS = 25, 104, 13
 GROUP, CALL = "group", "call"
 CLUSTER = "cluster"
 """The row of calls that name no caller: time, topics, the coordinator's broker."""
