@@ -269,7 +269,8 @@ async def _ready(_request: Request) -> Response:
 
 async def _unknown(request: Request) -> Response:
     if (path := path_as_sent(request.scope)).endswith("/"):
-        return RedirectResponse(path.rstrip("/"), 301)
+        query = f"?{request.url.query}" if request.url.query else ""
+        return RedirectResponse(f"{path.rstrip('/')}{query}", 301)
     return PlainTextResponse('{"error":true,"message":"invalid request type","result":{}}\n', 404)
 
 

@@ -189,6 +189,7 @@ def test_admin_answers_as_text() -> None:
 def test_a_slash_at_the_end_is_a_redirect_as_in_burrow() -> None:
     answer = get(f"{CONSUMER}/team%2Fapp/")
     assert (answer.status, answer.headers["location"]) == (301, f"{CONSUMER}/team%2Fapp")
+    assert get(f"{CONSUMER}/team%2Fapp/", "a=1").headers["location"] == f"{CONSUMER}/team%2Fapp?a=1"
 
 
 def test_an_unknown_address_is_burrows_own_404() -> None:
