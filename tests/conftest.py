@@ -16,10 +16,11 @@ from hypothesis import settings
 
 from assignors import registry
 from lag.embedded.broker import EmbeddedKafka
-from lag.embedded.config import SaslSsl
 from lag.embedded.workload import BROKER_PROPERTIES, Workload
+from tests.support import secure_kafka as secure
 from tests.support.installed import Yours, install
 from tests.support.java import start_jvm
+from tests.support.secure_kafka import SecureKafka
 
 pytest_plugins = ["tests.support.scheduling"]
 
@@ -66,12 +67,12 @@ def kafka3() -> Iterator[EmbeddedKafka]:
 
 
 @pytest.fixture(scope="session")
-def secure_kafka() -> Iterator[EmbeddedKafka]:
+def secure_kafka() -> Iterator[SecureKafka]:
     """One broker with SASL_SSL and an authorizer: alice (of USERS) may do everything, bob what ACLs allow.
 
     The PLAINTEXT listener has every right, for preparing things.
     """
-    with EmbeddedKafka(sasl_ssl=SaslSsl(USERS, authorizer=True, super_users=("alice",))) as cluster:
+    with secure.secure_kafka(USERS, super_user="alice") as cluster:
         yield cluster
 
 

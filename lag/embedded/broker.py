@@ -5,14 +5,12 @@ import signal
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from lag.embedded import config, storage
-from lag.embedded.config import SaslSsl, TlsFiles
 from lag.embedded.jars import kafka_classpath
 from lag.embedded.java import Java, find_java
-from lag.embedded.supervisor_client import Companion, Keeper, log_tail
+from lag.embedded.supervisor_client import Companion, Keeper, log_tail, read_log
 from lag.embedded.user_cache import cache_dir, write_whole
 from lag.errors import EmbeddedError
 
@@ -53,7 +51,7 @@ class Broker:
         Raises EmbeddedError with the last log lines if its process has ended, PortTaken if a port was taken.
         """
         code = self._keeper.poll(self._name)
-        output = self._output()
+        output = read_log(self._log, self._log_from)
         if _PORT_TAKEN in output:
             raise PortTaken(f"A port of broker {self.node_id} is taken by another process")
         if code is not None:
@@ -93,13 +91,6 @@ class Broker:
         """The last lines that the broker wrote since its last start; frames of stack traces are left out."""
         return log_tail(self._log, lines, self._log_from)
 
-    def _output(self) -> str:
-        if not self._log.exists():
-            return ""
-        with self._log.open("rb") as file:
-            file.seek(self._log_from)
-            return file.read().decode(errors="replace")
-
     def refusal(self, what: str) -> EmbeddedError:
         """The error `what`, with the last log lines."""
         tail = "\n".join(self.log_tail()) or "(no output)"
@@ -121,15 +112,14 @@ class EmbeddedKafka:
         with EmbeddedKafka(brokers=1) as kafka:
             connect(kafka.bootstrap_servers)
 
-    `properties` are broker properties that override ours. Internal topics have one replica per broker.
-    `sasl_ssl` adds a second listener. `heap_mb` is a broker's largest heap in MiB.
+    `properties` are broker properties that override ours. Internal topics have one replica per broker. `heap_mb` is a
+    broker's largest heap in MiB.
     """
 
     def __init__(
         self,
         brokers: int = 1,
         *,
-        sasl_ssl: SaslSsl | None = None,
         properties: Mapping[str, str] | None = None,
         heap_mb: int = 512,
         offsets_partitions: int = 50,
@@ -141,13 +131,11 @@ class EmbeddedKafka:
         self._heap_mb = heap_mb
         self._java = java
         self._classpath = classpath
-        self._sasl_ssl = sasl_ssl
         self._asked = dict(properties or {})
         self._defaults = {
             "offsets.topic.num.partitions": str(offsets_partitions),
             "group.initial.rebalance.delay.ms": str(initial_rebalance_delay_ms),
         }
-        self._tls: TlsFiles | None = None
         self._keeper: Keeper | None = None
         self._ports: dict[int, config.Ports] = {}
         self._nodes: dict[int, Broker] = {}
@@ -186,23 +174,6 @@ class EmbeddedKafka:
         return ",".join(f"{config.HOST}:{ports.plaintext}" for ports in self._ports.values())
 
     @property
-    def sasl_ssl_bootstrap_servers(self) -> str:
-        """`host:port,...` of the SASL_SSL listeners; empty without them."""
-        return ",".join(f"{config.HOST}:{p.sasl_ssl}" for p in self._ports.values() if p.sasl_ssl is not None)
-
-    @property
-    def tls(self) -> TlsFiles:
-        """The PEM files a client of the SASL_SSL listener needs, while the cluster runs."""
-        if self._tls is None:
-            raise EmbeddedError("This embedded Kafka has no SASL_SSL listener", "Give it sasl_ssl=SaslSsl(...).")
-        return self._tls
-
-    @property
-    def ca_file(self) -> Path:
-        """The certificate of the authority that signed the brokers'."""
-        return self.tls.ca
-
-    @property
     def brokers(self) -> list[Broker]:
         """The brokers, by node id."""
         return list(self._nodes.values())
@@ -227,15 +198,13 @@ class EmbeddedKafka:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _start_once(self, java: Java, classpath: list[Path]) -> None:
         began = time.monotonic()
         self._keeper = Keeper()
-        self._ports = config.free_ports(self._brokers, self._sasl_ssl is not None)
+        self._ports = config.free_ports(self._brokers)
         command = config.java_command(java.executable, self._heap_mb, classpath, self.folder)
         self._write_files()
         self._format(command, classpath)
@@ -246,26 +215,15 @@ class EmbeddedKafka:
         log.info("Kafka is ready at %s after %.1f s", self.bootstrap_servers, time.monotonic() - began)
 
     def _write_files(self) -> None:
-        (self.folder / "log4j2.properties").write_text(config.logging_properties())
-        shared = self._defaults | self._security() | self._asked
+        (self.folder / "log4j2.properties").write_text(config.LOGGING)
+        shared = self._defaults | self._asked
         for node in self._ports:
             own = config.node_properties(node, self._ports, self.folder / f"data-{node}") | shared
             (self.folder / f"broker-{node}.properties").write_text(config.to_file(own))
 
-    def _security(self) -> dict[str, str]:
-        if self._sasl_ssl is None:
-            return {}
-        from lag.embedded.tls import write_tls_files  # late: cryptography is not needed without this listener
-
-        self._tls = write_tls_files(self.folder, self._sasl_ssl.certificate_valid_for)
-        return config.security_properties(self._sasl_ssl, self._tls)
-
     def _format(self, command: list[str], classpath: list[Path]) -> None:
         assert self._keeper is not None
         checkpoint = storage.kept_checkpoint(cache_dir(), classpath, self._asked)
-        has_users = self._sasl_ssl is not None
-        if has_users or not checkpoint.exists():
-            users = self._sasl_ssl.users if self._sasl_ssl else {}
-            made = storage.make_checkpoint(self._keeper, self.folder, command, users)
-            checkpoint = made if has_users else write_whole(checkpoint, made.read_bytes())
+        if not checkpoint.exists():
+            write_whole(checkpoint, storage.make_checkpoint(self._keeper, self.folder, command).read_bytes())
         storage.format_nodes(self.folder, list(self._ports), checkpoint)

@@ -35,14 +35,14 @@ _FETCHING = ".fetching-"
 _HINT = f"Check the network, or set {MIRROR_VARIABLE} to a Maven repository (URL or folder) that can be reached."
 
 
-def kafka_classpath(cache: Path | None = None, mirror: str | None = None) -> list[Path]:
+def kafka_classpath() -> list[Path]:
     """The jars of Kafka's broker and tools, all present and verified. Raises EmbeddedError."""
-    return fetch(read_lock()["kafka"].jars, cache, mirror)
+    return fetch(read_lock()["kafka"].jars)
 
 
-def spark_jars(cache: Path | None = None, mirror: str | None = None) -> list[Path]:
+def spark_jars() -> list[Path]:
     """The jars for `spark.jars`: Kafka source, Delta Lake; without what PySpark brings. Raises EmbeddedError."""
-    return fetch(read_lock()["spark"].jars, cache, mirror)
+    return fetch(read_lock()["spark"].jars)
 
 
 def describe() -> dict[str, str | list[str]]:

@@ -1,8 +1,7 @@
 """The format of the brokers' storage: `meta.properties` and `bootstrap.checkpoint` in each data folder.
 
-Kafka's StorageTool makes the checkpoint (feature levels, SCRAM users). It is the same for every node and every cluster
-of one Kafka version and one set of broker properties without users, so the tool, a second of Java, runs once for each
-per user cache.
+Kafka's StorageTool makes the checkpoint (feature levels). It is the same for every node and every cluster of one Kafka
+version and one set of broker properties, so the tool, a second of Java, runs once for each per user cache.
 """
 
 import shutil
@@ -28,17 +27,11 @@ def kept_checkpoint(cache: Path, classpath: Sequence[Path], properties: Mapping[
     return cache / f"bootstrap-{version}{asked}.checkpoint"
 
 
-def make_checkpoint(keeper: Keeper, folder: Path, command: Sequence[str], users: Mapping[str, str]) -> Path:
-    """Have Kafka's tool format a folder by `broker-1.properties`; the checkpoint it made. Raises EmbeddedError.
-
-    `users` (name -> password) get SCRAM credentials of both kinds.
-    """
+def make_checkpoint(keeper: Keeper, folder: Path, command: Sequence[str]) -> Path:
+    """Have Kafka's tool format a folder by `broker-1.properties`; the checkpoint it made. Raises EmbeddedError."""
     log = folder / "format.log"
     arguments = [*command, "kafka.tools.StorageTool", "format", "--cluster-id", random_uuid()]
     arguments += ["--config", str(folder / "broker-1.properties")]
-    for name, password in users.items():
-        for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
-            arguments += ["--add-scram", f"{mechanism}=[name={name},password={password}]"]
     keeper.start("format", arguments, log)
     while (code := keeper.poll("format")) is None:
         time.sleep(_LOOK_EVERY_S)

@@ -116,12 +116,17 @@ def _supervisor() -> subprocess.Popen[bytes]:
 
 def log_tail(log: Path, lines: int = 15, start: int = 0) -> list[str]:
     """The last lines of a log from byte `start` on; the frames of stack traces are left out."""
+    written = read_log(log, start).splitlines()
+    return [line for line in written if not line.startswith(("\tat ", "\t..."))][-lines:]
+
+
+def read_log(log: Path, start: int = 0) -> str:
+    """The text of a log from byte `start` on; empty without the file."""
     if not log.exists():
-        return []
+        return ""
     with log.open("rb") as file:
         file.seek(start)
-        said = file.read().decode(errors="replace").splitlines()
-    return [line for line in said if not line.startswith(("\tat ", "\t..."))][-lines:]
+        return file.read().decode(errors="replace")
 
 
 class Companion:

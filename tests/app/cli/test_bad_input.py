@@ -22,6 +22,7 @@ from tests.lag.cluster.connection.certificates import DAY, Authority
 from tests.support.acls import let_describe
 from tests.support.member import Member
 from tests.support.proxy import Proxy, broker_behind_proxy
+from tests.support.secure_kafka import SecureKafka
 from tests.support.waiting import wait_until
 
 SECRET = "s3cret-Passw0rd"
@@ -144,7 +145,7 @@ def test_ssl_against_plaintext(kafka: EmbeddedKafka, tmp_path: Path) -> None:
 
 
 @pytest.mark.broker
-def test_plaintext_against_ssl(secure_kafka: EmbeddedKafka) -> None:
+def test_plaintext_against_ssl(secure_kafka: SecureKafka) -> None:
     servers = secure_kafka.sasl_ssl_bootstrap_servers
     assert refused("snapshot", "--bootstrap-server", servers).startswith(
         f"{servers} uses TLS, but security.protocol is PLAINTEXT. Set security.protocol="
@@ -160,7 +161,7 @@ def test_expired_certificate(tmp_path: Path) -> None:
     assert told == f"The certificate of {address} has expired. Renew it on the broker."
 
 
-def login(kafka: EmbeddedKafka, folder: Path, user: str, password: str) -> str:
+def login(kafka: SecureKafka, folder: Path, user: str, password: str) -> str:
     return properties(
         folder,
         bootstrap_servers=kafka.sasl_ssl_bootstrap_servers,
@@ -173,7 +174,7 @@ def login(kafka: EmbeddedKafka, folder: Path, user: str, password: str) -> str:
 
 @pytest.mark.broker
 @pytest.mark.parametrize("command", [["snapshot"], ["doctor", "--json"]])
-def test_wrong_password(secure_kafka: EmbeddedKafka, tmp_path: Path, command: list[str]) -> None:
+def test_wrong_password(secure_kafka: SecureKafka, tmp_path: Path, command: list[str]) -> None:
     done = run(*command, "--config", login(secure_kafka, tmp_path, "alice", SECRET))
     said = done.out + done.err
     assert done.code == 1
@@ -186,7 +187,7 @@ def test_wrong_password(secure_kafka: EmbeddedKafka, tmp_path: Path, command: li
 
 
 @pytest.fixture(scope="module")
-def guarded(secure_kafka: EmbeddedKafka) -> EmbeddedKafka:
+def guarded(secure_kafka: SecureKafka) -> SecureKafka:
     """bob may describe the cluster, group cli-open-00000, cli-shut-00001 and topic cli-open-topic; nothing else."""
     for prefix in ("cli-open", "cli-shut"):
         fill.groups(secure_kafka.bootstrap_servers, prefix, 2, 3)
@@ -202,12 +203,12 @@ def guarded(secure_kafka: EmbeddedKafka) -> EmbeddedKafka:
 
 
 @pytest.fixture
-def bob(guarded: EmbeddedKafka, tmp_path: Path) -> str:
+def bob(guarded: SecureKafka, tmp_path: Path) -> str:
     return login(guarded, tmp_path, "bob", USERS["bob"])
 
 
 @pytest.fixture(scope="module")
-def reads_a_hidden_topic(guarded: EmbeddedKafka) -> Iterator[None]:
+def reads_a_hidden_topic(guarded: SecureKafka) -> Iterator[None]:
     """Kafka leaves hidden topics out of a group's commits; a member's assignment still names them."""
     member = Member(guarded.bootstrap_servers, "cli-shut-00001", ["cli-shut-topic"], {})
     wait_until(lambda: len(member.held) == 3)
@@ -257,7 +258,7 @@ def test_missing_acl_is_told_by_the_doctor(bob: str) -> None:
 
 @pytest.mark.broker
 @pytest.mark.usefixtures("reads_a_hidden_topic")
-def test_records_that_may_be_read_are_told_by_the_doctor(secure_kafka: EmbeddedKafka) -> None:
+def test_records_that_may_be_read_are_told_by_the_doctor(secure_kafka: SecureKafka) -> None:
     done = run("doctor", "--json", "--bootstrap-server", secure_kafka.bootstrap_servers)
     (records,) = [check for check in done.document["checks"] if check["name"] == "records"]
     assert (done.code, records["ok"], records["hint"]) == (0, True, "")

@@ -21,6 +21,7 @@ from tests.lag.cluster.connection import strangers
 from tests.lag.pipeline.broker_side import commit, create_topic
 from tests.support.known import known
 from tests.support.proxy import Proxy, broker_behind_proxy
+from tests.support.secure_kafka import SecureKafka
 from tests.support.waiting import wait_until
 
 SECRET = "s3cret-Passw0rd"
@@ -59,7 +60,7 @@ def addresses(command: Running) -> set[str]:
 
 @pytest.mark.broker
 def test_clusters_that_are_up_down_and_closed_to_us(
-    kafka: EmbeddedKafka, fragile: Proxy, secure_kafka: EmbeddedKafka, tmp_path: Path
+    kafka: EmbeddedKafka, fragile: Proxy, secure_kafka: SecureKafka, tmp_path: Path
 ) -> None:
     up = write(tmp_path / "up.properties", f"bootstrap.servers={kafka.bootstrap_servers}")
     down = write(tmp_path / "down.properties", f"bootstrap.servers={fragile.address}")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lag.cluster.connection.address import Address
-from lag.embedded.broker import EmbeddedKafka
-from lag.embedded.config import HOST, SaslSsl, free_ports
+from lag.embedded.config import HOST
 from tests.lag.cluster.connection.certificates import Authority
+from tests.support.secure_kafka import kafka_with_users, some_ports, tls_properties
 
 USER, PASSWORD = "alice", "wonderland"
 LISTENERS = {
@@ -40,12 +40,11 @@ class Listeners:
 def broker_with_every_listener(folder: Path) -> Iterator[Listeners]:
     """Start, wait until it serves; stop at the end. `folder` takes the certificates."""
     authority = Authority()
-    ports = [port for own in free_ports(3, True).values() for port in (own.plaintext, own.controller, own.sasl_ssl)]
-    at = {name: Address(HOST, port) for name, port in zip(LISTENERS, ports, strict=False) if port is not None}
+    at = {name: Address(HOST, port) for name, port in zip(LISTENERS, some_ports(len(LISTENERS)), strict=True)}
     ca_file = authority.pem_file(folder / "ca.pem")
     key_file = authority.sign("broker", "localhost").pem_file(folder / "broker.pem")
     properties = _listeners(at) | _tls(ca_file, key_file) | _logins()
-    with EmbeddedKafka(sasl_ssl=SaslSsl(users={USER: PASSWORD}), properties=properties, heap_mb=256):
+    with kafka_with_users(properties, {USER: PASSWORD}, str(at["PLAIN"])):
         yield Listeners(at, authority, ca_file)
 
 
@@ -62,9 +61,7 @@ def _listeners(at: Mapping[str, Address]) -> dict[str, str]:
 
 
 def _tls(ca_file: Path, key_file: Path) -> dict[str, str]:
-    return {
-        "ssl.keystore.location": str(key_file),
-        "ssl.truststore.location": str(ca_file),
+    return tls_properties(ca_file, key_file) | {
         "ssl.client.auth": "none",
         "listener.name.mutual.ssl.client.auth": "required",
     }

@@ -20,6 +20,7 @@ from tests.conftest import USERS
 from tests.support.acls import let_describe, may_describe
 from tests.support.known import known
 from tests.support.member import Member
+from tests.support.secure_kafka import SecureKafka
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.broker
@@ -158,7 +159,7 @@ def test_killed_broker_leaves_its_partitions_leaderless_and_the_rest_readable(
 
 
 @pytest.fixture(scope="module")
-def guarded(secure_kafka: EmbeddedKafka) -> EmbeddedKafka:
+def guarded(secure_kafka: SecureKafka) -> SecureKafka:
     """Groups open-* and shut-* on topics open-topic and shut-topic; bob may describe the cluster and open things."""
     with KafkaAdminClient(bootstrap_servers=secure_kafka.bootstrap_servers) as admin:
         for prefix in ("open", "shut"):
@@ -178,7 +179,7 @@ ALLOWED = (
 
 
 @pytest.fixture
-def bobs(guarded: EmbeddedKafka, tmp_path: Path) -> Settings:
+def bobs(guarded: SecureKafka, tmp_path: Path) -> Settings:
     config = tmp_path / "bob.properties"
     config.write_text(
         "security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-512\n"
@@ -212,9 +213,7 @@ def test_group_that_may_not_be_described_is_listed_with_the_mend(bob: ClusterRea
     assert problem.hint.startswith("Grant DESCRIBE on ")
 
 
-def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
-    guarded: EmbeddedKafka, bob: ClusterReader
-) -> None:
+def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(guarded: SecureKafka, bob: ClusterReader) -> None:
     """Kafka leaves hidden topics out of a group's commits; a member's assignment still names them."""
     member = Member(guarded.bootstrap_servers, "open-00001", ["shut-topic"], {})
     try:
@@ -233,7 +232,7 @@ def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
 
 @pytest.mark.parametrize("describe", [False, True], ids=["may not see it", "may not read it"])
 def test_groups_records_that_may_not_be_read_are_told_with_the_mend(
-    guarded: EmbeddedKafka, bobs: Settings, describe: bool
+    guarded: SecureKafka, bobs: Settings, describe: bool
 ) -> None:
     resources = [(ResourceType.TOPIC, OFFSETS_TOPIC)] if describe else []
     with KafkaAdminClient(bootstrap_servers=guarded.bootstrap_servers) as admin:

@@ -1,9 +1,7 @@
 import os
 import socket
-import ssl
 import time
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +11,11 @@ from kafka.admin import NewTopic
 
 from lag.embedded import config
 from lag.embedded.broker import EmbeddedKafka
-from lag.embedded.config import Ports, SaslSsl
+from lag.embedded.config import Ports
 from lag.errors import EmbeddedError
 from tests.conftest import USERS
 from tests.support.java import CONSUMER_GROUPS, java_admin, run_tool
+from tests.support.secure_kafka import SecureKafka
 from tests.support.waiting import wait_until
 
 NODE_PROPERTIES = config.node_properties
@@ -35,7 +34,7 @@ def nodes_of(admin: Any) -> set[int]:
     return {node.id() for node in admin.describeCluster().nodes().get()}
 
 
-def login(kafka: EmbeddedKafka, user: str, mechanism: str, **more: object) -> dict[str, object]:
+def login(kafka: SecureKafka, user: str, mechanism: str, **more: object) -> dict[str, object]:
     return {
         "security_protocol": "SASL_SSL",
         "ssl_cafile": str(kafka.ca_file),
@@ -137,7 +136,7 @@ def test_a_port_taken_in_the_meantime_is_exchanged_for_another(monkeypatch: pyte
     free = config.free_ports
     with socket.create_server(("127.0.0.1", 0)) as thief:
         taken = thief.getsockname()[1]
-        offers = [{1: Ports(taken, free(1, False)[1].controller)}, free(1, False)]
+        offers = [{1: Ports(taken, free(1)[1].controller)}, free(1)]
         monkeypatch.setattr(config, "free_ports", lambda *_: offers.pop(0))
         with EmbeddedKafka() as kafka:
             assert kafka.broker(1).running()
@@ -146,7 +145,7 @@ def test_a_port_taken_in_the_meantime_is_exchanged_for_another(monkeypatch: pyte
 
 
 def test_ports_that_are_always_taken_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    free = config.free_ports(1, False)
+    free = config.free_ports(1)
     with socket.create_server(("127.0.0.1", 0)) as thief:
         taken = thief.getsockname()[1]
         monkeypatch.setattr(config, "free_ports", lambda *_: {1: Ports(taken, free[1].controller)})
@@ -215,13 +214,13 @@ def test_a_frozen_broker_accepts_but_answers_only_when_it_goes_on(kafka3: Embedd
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_a_user_logs_in_over_tls(secure_kafka: EmbeddedKafka, mechanism: str) -> None:
+def test_a_user_logs_in_over_tls(secure_kafka: SecureKafka, mechanism: str) -> None:
     admin = admin_of(secure_kafka.sasl_ssl_bootstrap_servers, **login(secure_kafka, "alice", mechanism))
     assert [broker["broker_id"] for broker in admin.describe_cluster()["brokers"]] == [1]
     admin.close()
 
 
-def test_a_user_without_rights_sees_nothing_of_what_the_super_user_sees(secure_kafka: EmbeddedKafka) -> None:
+def test_a_user_without_rights_sees_nothing_of_what_the_super_user_sees(secure_kafka: SecureKafka) -> None:
     root = admin_of(secure_kafka.bootstrap_servers)
     root.create_topics([NewTopic("embedded-secret", 1, 1)], wait_for_metadata=True)
     root.close()
@@ -231,24 +230,3 @@ def test_a_user_without_rights_sees_nothing_of_what_the_super_user_sees(secure_k
         seen[user] = "embedded-secret" in admin.list_topics()
         admin.close()
     assert seen == {"alice": True, "bob": False}
-
-
-def test_an_expired_certificate_is_refused_by_a_client() -> None:
-    with EmbeddedKafka(sasl_ssl=SaslSsl(USERS, certificate_valid_for=timedelta(days=-1))) as kafka:
-        host, port = kafka.sasl_ssl_bootstrap_servers.split(":")
-        trust = ssl.create_default_context(cafile=kafka.ca_file)
-        with (
-            socket.create_connection((host, int(port))) as plain,
-            pytest.raises(ssl.SSLCertVerificationError, match="certificate has expired"),
-        ):
-            trust.wrap_socket(plain, server_hostname=host)
-
-
-def test_a_cluster_without_sasl_ssl_has_no_certificates(kafka: EmbeddedKafka) -> None:
-    assert kafka.sasl_ssl_bootstrap_servers == ""
-    with pytest.raises(EmbeddedError, match="no SASL_SSL listener"):
-        _ = kafka.ca_file
-
-
-def test_passwords_are_not_in_the_repr() -> None:
-    assert "alice-secret" not in repr(SaslSsl(USERS))
