@@ -3,13 +3,13 @@
 The same plans as `assignors.broker.share_builders`, faster. Rows are members in the coordinator's order.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assignors.assignment_arrays import Members
 from assignors.broker.group_spec import ServerGroup, sized
 from assignors.broker.share_builders import Walk
 from assignors.broker.share_maps import Changes, Flags, Maps, ShareMaps, joined_changes
@@ -24,7 +24,7 @@ from assignors.broker.spec_arrays import (
     topic_hashes,
     topic_ranks,
 )
-from assignors.broker.uniform.containers import crowded_growth, crowded_places
+from assignors.broker.uniform.containers import MOST_COMPUTED, MOST_PUT, crowded_growth, crowded_places
 from assignors.javahash import INTEGERS, JavaHashMap, JavaHashSet, Keys, put_order, string_order, table_size_for
 from assignors.javahash.hashes import DEFAULT_CAPACITY, Hashes
 from assignors.javahash.orders import grown_capacities, spread_all
@@ -44,17 +44,21 @@ def _all_topics_at_once(group: ServerGroup, maps: ShareMaps) -> Maps:
     targets = _codes_of(maps, topics)
     if not len(targets):
         raise UncleanError
-    layout, old = maps.layout, maps.old
-    gone = np.ones(len(layout.names), dtype=np.bool_)
-    gone[[layout.position[topic.name] for topic in topics]] = False
-    claims = np.flatnonzero(~gone[layout.topic_table()[old.codes]])
-    share = Share(old.owners()[claims], old.codes[claims], targets, np.arange(len(group.members)), len(group.members))
-    changes = share.out(_partition_hashes(group, maps))
-    changes = replace(changes, lost=claims[changes.lost])
-    copied = _touched(maps, changes, len(group.members))
+    gone = np.ones(len(maps.layout.names), dtype=np.bool_)
+    gone[[maps.layout.position[topic.name] for topic in topics]] = False
+    changes, is_filled = _shared_out(group, maps, targets, gone)
     has_subscribed = np.zeros(len(group.members), dtype=np.bool_)
-    has_subscribed[old.rows[~gone[old.topics]]] = True
-    return maps.changed(copied | (has_subscribed & (share.held >= share.wanted)), gone, changes)
+    has_subscribed[maps.old.rows[~gone[maps.old.topics]]] = True
+    return maps.changed(_touched(maps, changes, len(group.members)) | (has_subscribed & is_filled), gone, changes)
+
+
+def _shared_out(group: ServerGroup, maps: ShareMaps, targets: Codes, gone: Flags) -> tuple[Changes, Flags]:
+    """The changes when all members share all targets, and whether each member held at least what it should hold."""
+    claims = np.flatnonzero(~gone[maps.topic_of[maps.old.codes]])
+    members = np.arange(len(group.members))
+    share = Share(maps.old.owners()[claims], maps.old.codes[claims], targets, members, len(members))
+    changes = share.out(_partition_hashes(group, maps))
+    return replace(changes, lost=claims[changes.lost]), share.held >= share.wanted
 
 
 def _codes_of(maps: ShareMaps, topics: Sequence[Topic]) -> Codes:
@@ -82,47 +86,71 @@ def _touched(maps: ShareMaps, changes: Changes, n_rows: int) -> Flags:
 
 
 def _topic_by_topic(group: ServerGroup, maps: ShareMaps) -> Maps:
-    n_rows, n_topics = len(group.members), len(maps.layout.names)
-    changes = joined_changes(list(_shares(group, maps)))
-    return maps.changed(_touched(maps, changes, n_rows), np.zeros(n_topics, dtype=np.bool_), changes)
-
-
-def _shares(group: ServerGroup, maps: ShareMaps) -> Iterator[Changes]:
-    """What is lost and gained of each topic."""
-    layout, n_rows = maps.layout, len(group.members)
-    topic_of = layout.topic_table()[maps.old.codes]
-    by_topic = stable_order(topic_of)
-    bounds = topic_of[by_topic].searchsorted(np.arange(len(layout.names) + 1)).tolist()
-    rows, codes, offsets = maps.old.owners()[by_topic], maps.old.codes[by_topic], layout.offsets.tolist()
-    members = subscribers(subscriptions(group, layout), group.list_of(group.members))
     topics = _union(group)
     if not topics:
         raise UncleanError
-    known: dict[tuple[int, int, bytes, bytes], Changes] = {}  # most topics are like another one
-    for topic in topics:
-        at = layout.position[topic.name]
-        claims = slice(bounds[at], bounds[at + 1])
-        held = codes[claims] - offsets[at]
-        key = id(members[at]), topic.partitions, rows[claims].tobytes(), held.tobytes()
-        if key not in known:
-            numbers = np.arange(topic.partitions, dtype=np.int32)
-            known[key] = Share(rows[claims], held, numbers, members[at], n_rows).out(numbers)
-        found = known[key]
-        yield Changes(by_topic[claims][found.lost], found.gained + offsets[at], found.takers, found.doubles)
+    changes = _changes(group, maps, np.array([maps.layout.position[topic.name] for topic in topics]))
+    gone = np.zeros(len(maps.layout.names), dtype=np.bool_)
+    return maps.changed(_touched(maps, changes, len(group.members)), gone, changes)
+
+
+def _changes(group: ServerGroup, maps: ShareMaps, topics: Numbers) -> Changes:
+    """What is lost and gained, topic after topic. `topics: int64[n_topics]`, positions in the layout."""
+    claims = _Claims(group, maps)
+    alike = [np.array(places) for places in claims.alike(topics.tolist())]  # most topics are like another one
+    parts = [claims.changes(topics[places]) for places in alike]
+    turns = [places.repeat(len(part.gained) // len(places)) for places, part in zip(alike, parts, strict=True)]
+    joined = joined_changes(parts)
+    order = stable_order(np.concatenate(turns))
+    return replace(joined, gained=joined.gained[order], takers=joined.takers[order])
 
 
 def _union(group: ServerGroup) -> list[Topic]:
     """All topics with subscribers, in the order of Kafka's set of their ids."""
-    lists = dict.fromkeys(member.topics for member in group.members)
-    topics = list({topic.name: topic for names in lists for topic in group.existing(names)}.values())
+    lists = {id(member.topics): member.topics for member in group.members}.values()
+    topics = list({topic.name: topic for names in dict.fromkeys(lists) for topic in group.existing(names)}.values())
     return [topics[at] for at in put_order(topic_hashes(topics), order_of=topic_ranks(topics).__getitem__).tolist()]
+
+
+class _Claims:
+    """Who holds what, topic by topic."""
+
+    def __init__(self, group: ServerGroup, maps: ShareMaps) -> None:
+        old, self._layout = maps.old, maps.layout
+        topic_of = maps.topic_of.take(old.codes)
+        self._by_topic = stable_order(topic_of)
+        self._bounds = topic_of[self._by_topic].searchsorted(np.arange(len(maps.layout.names) + 1))
+        self._rows = old.owners()[self._by_topic]
+        self._numbers = (old.codes - maps.layout.offsets.astype(np.int32)[topic_of])[self._by_topic]
+        self._members = subscribers(subscriptions(group, maps.layout), group.list_of(group.members))
+        self._n_rows = len(group.members)
+
+    def alike(self, topics: Sequence[int]) -> list[list[int]]:
+        """The places in `topics` of those with as many partitions, the same subscribers and the same holders."""
+        found: dict[tuple[int, int, bytes, bytes], list[int]] = {}
+        counts, bounds = self._layout.counts.tolist(), self._bounds.tolist()
+        for place, at in enumerate(topics):
+            claims = slice(bounds[at], bounds[at + 1])
+            key = id(self._members[at]), counts[at], self._rows[claims].tobytes(), self._numbers[claims].tobytes()
+            found.setdefault(key, []).append(place)
+        return list(found.values())
+
+    def changes(self, topics: Numbers) -> Changes:
+        """What is lost and gained of topics that are alike: of each the same. `topics: int64[n_topics]`."""
+        claims = slice(*self._bounds[topics[0] : topics[0] + 2])
+        targets = np.arange(self._layout.counts[topics[0]], dtype=np.int32)
+        members = self._members[topics[0]]
+        found = Share(self._rows[claims], self._numbers[claims], targets, members, self._n_rows).out(targets)
+        lost = self._by_topic[self._bounds[topics][:, None] + found.lost]
+        gained = (self._layout.offsets[topics][:, None] + found.gained).astype(np.int32)
+        return Changes(lost.ravel(), gained.ravel(), np.tile(found.takers, len(topics)), found.doubles)
 
 
 class Share:
     """Who holds which of the target partitions, and how many each of the members should hold."""
 
-    def __init__(self, rows: Numbers, codes: Codes, targets: Codes, members: NDArray[np.intp], n_rows: int) -> None:
-        """`rows: int64[n_claims]`, ascending, hold `codes: int32[n_claims]`; `members: intp[n]` share `targets`."""
+    def __init__(self, rows: Members, codes: Codes, targets: Codes, members: NDArray[np.intp], n_rows: int) -> None:
+        """`rows: int32[n_claims]`, ascending, hold `codes: int32[n_claims]`; `members: intp[n]` share `targets`."""
         self._rows = rows
         self._codes = codes
         self._targets = targets
@@ -167,7 +195,7 @@ class Share:
             return claims
         claims = claims[stable_order(self._codes[claims])]
         sizes = np.bincount(self._codes[claims], minlength=len(over))[over]
-        order, crowded = _set_orders(sizes, self._rows[claims].astype(np.int32))
+        order, crowded = _set_orders(sizes, self._rows[claims])
         in_order = claims[order]
         for number in crowded:
             some = slice(int(sizes[:number].sum()), int(sizes[: number + 1].sum()))
@@ -192,14 +220,14 @@ class Share:
             holders.discard(row)
         return np.array([claim_of[row] for row in (*holders, *gone)], dtype=np.int64)
 
-    def _hand_out(self, stays: Flags) -> tuple[Codes, Numbers, Numbers]:
+    def _hand_out(self, stays: Flags) -> tuple[Codes, Members, Members]:
         """Give partitions with too few holders to members that hold too little."""
         rows, codes = self._rows[stays], self._codes[stays]
         order = self._partition_order()
         lacks = np.maximum(self._sharing - np.bincount(codes, minlength=len(self._hashes))[order], 0)
         needs = self.wanted - np.bincount(rows, minlength=len(self.wanted))
-        unfilled = np.flatnonzero(needs > 0)
-        unfilled = unfilled[stable_order(spread_all(unfilled.astype(np.int32)))]
+        unfilled = np.flatnonzero(needs > 0).astype(np.int32)
+        unfilled = unfilled[stable_order(spread_all(unfilled))]
         places, takers = order.repeat(lacks), _in_turns(unfilled, needs[unfilled])
         n = min(len(places), len(takers))
         if self._sharing < 2:
@@ -218,11 +246,13 @@ class Share:
         first[self._codes[::-1]] = claims[::-1]
         arrivals = np.append(self._codes[first[self._codes] == claims], self._targets[first[self._targets] < 0])
         capacity = table_size_for(sized(len(self._targets) + 1))
-        buckets = spread_all(self._hashes[arrivals]) & np.uint32(capacity - 1)
-        if np.bincount(buckets, minlength=1).max() >= 8:
-            return _exact_order(arrivals, self._hashes, capacity)
         # `computeIfAbsent` puts a new key to the front of its bucket.
-        return arrivals[::-1][stable_order(buckets[::-1])]
+        arrivals = arrivals[::-1]
+        buckets = spread_all(self._hashes[arrivals]) & np.uint32(capacity - 1)
+        order = stable_order(buckets)
+        if len(crowded_places(buckets[order], MOST_COMPUTED)):
+            return _exact_order(arrivals[::-1], self._hashes, capacity)
+        return arrivals[order]
 
 
 def _set_orders(sizes: Numbers, hashes: Hashes) -> tuple[Numbers, set[int]]:
@@ -234,10 +264,10 @@ def _set_orders(sizes: Numbers, hashes: Hashes) -> tuple[Numbers, set[int]]:
     places = np.arange(len(hashes)) - (sizes.cumsum() - sizes)[owners]
     capacities = grown_capacities(sizes)
     spreads = spread_all(hashes).astype(np.int64)
-    crowded = crowded_growth(owners, places, spreads, np.full(len(sizes), DEFAULT_CAPACITY), capacities)
+    crowded = crowded_growth(owners, places, spreads, np.full(len(sizes), DEFAULT_CAPACITY), capacities, MOST_PUT)
     keys = (spreads & (capacities - 1)[owners]) + (capacities.cumsum() - capacities)[owners]
     order = stable_order(keys)
-    return order, crowded | set(owners[order[crowded_places(keys[order])]].tolist())
+    return order, crowded | set(owners[order[crowded_places(keys[order], MOST_PUT)]].tolist())
 
 
 def _exact_order(codes: Codes, hashes: Hashes, capacity: int) -> Codes:
@@ -248,29 +278,29 @@ def _exact_order(codes: Codes, hashes: Hashes, capacity: int) -> Codes:
     return np.fromiter(exact, dtype=np.int32, count=len(codes))
 
 
-def _in_turns(rows: Numbers, needs: Numbers) -> Numbers:
-    """Each row as often as it needs, in rounds: int64[needs.sum()].
+def _in_turns(rows: Members, needs: Numbers) -> Members:
+    """Each row as often as it needs, in rounds: int32[needs.sum()].
 
-    >>> _in_turns(np.array([4, 2, 9]), np.array([1, 3, 2])).tolist()
+    >>> _in_turns(np.array([4, 2, 9], dtype=np.int32), np.array([1, 3, 2])).tolist()
     [4, 2, 9, 2, 9, 2]
     """
     rounds = np.arange(int(needs.sum())) - (needs.cumsum() - needs).repeat(needs)
     return rows.repeat(needs)[stable_order(rounds)]
 
 
-def _has_double(places: Codes, takers: Numbers) -> bool:
-    """Whether a row takes a partition twice. `places: int32[n]`, grouped, and `takers: int64[n]`."""
+def _has_double(places: Codes, takers: Members) -> bool:
+    """Whether a row takes a partition twice. `places: int32[n]`, grouped, and `takers: int32[n]`."""
     by_row = stable_order(takers)
     places, takers = places[by_row], takers[by_row]
     return bool(((places[1:] == places[:-1]) & (takers[1:] == takers[:-1])).any())
 
 
 def _walked(
-    places: Codes, lacks: Numbers, unfilled: Numbers, needs: Numbers, codes: Codes, rows: Numbers
-) -> tuple[Codes, Numbers, Numbers]:
+    places: Codes, lacks: Numbers, unfilled: Members, needs: Numbers, codes: Codes, rows: Members
+) -> tuple[Codes, Members, Members]:
     """What rows gain, step after step, when a row may hold already the partition whose turn it is.
 
-    `places: int32[n_places]` lack `lacks: int64[n_places]` holders; `rows: int64[n_held]` hold `codes: int32[n_held]`.
+    `places: int32[n_places]` lack `lacks: int64[n_places]` holders; `rows: int32[n_held]` hold `codes: int32[n_held]`.
     """
     holders: dict[int, set[int]] = {}
     for code, row in zip(codes.tolist(), rows.tolist(), strict=True):
@@ -289,14 +319,13 @@ def _walked(
             left[taker] -= 1
             if not left[taker]:
                 walk.remove_last()
-    return np.array(gained, dtype=np.int32), np.array(takers, dtype=np.int64), np.array(doubles, dtype=np.int64)
+    return np.array(gained, dtype=np.int32), np.array(takers, dtype=np.int32), np.array(doubles, dtype=np.int32)
 
 
 def _assignment(group: ServerGroup, maps: ShareMaps, planned: Maps) -> Assignment:
     """The plan in the order of Kafka's map of members."""
     n_rows = len(group.members)
-    ends = np.bincount(planned.owners(), minlength=n_rows).cumsum().tolist()
-    parts = [planned.codes[begin:end] for begin, end in pairwise([0, *ends])]
+    parts = planned.lists(n_rows)
     ids = tuple(member.member_id for member in group.members)
     order = string_order(ids, table_size_for(sized(n_rows + 1)))
     emptied = np.zeros(n_rows, dtype=np.bool_)

@@ -6,36 +6,48 @@ gain partitions at once. Rows are members in the coordinator's order, topics pos
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.assignment_arrays import codes_in, covering, joined, packed
+from assignors.assignment_arrays import Members, codes_in, covering, joined, packed
 from assignors.broker.group_spec import OwnedSets, ServerGroup
-from assignors.broker.spec_arrays import Numbers, UncleanError, layout_of, stable_order
+from assignors.broker.spec_arrays import (
+    BrokerList,
+    Numbers,
+    UncleanError,
+    as_read,
+    begins,
+    expand,
+    layout_of,
+    remembered,
+    stable_order,
+)
 from assignors.broker.uniform.containers import Containers, Sets
 from assignors.javahash import INTEGERS, JavaHashSet
 from assignors.layout import Codes, Layout, PartitionList
+from assignors.model import Member
 
 Flags = NDArray[np.bool_]
+Topics = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class Maps:
     """Maps of sets, row after row, each in its iteration order.
 
-    One entry per set, which may be empty: `rows`, `topics` and `sizes`, int[n_sets]. `codes: int32[n_codes]` are the
+    One entry per set, which may be empty: `rows`, `topics` and `sizes`, int32[n_sets]. `codes: int32[n_codes]` are the
     partitions of all sets one after another.
     """
 
-    rows: Numbers
-    topics: NDArray[np.integer[Any]]
-    sizes: Numbers
+    rows: Members
+    topics: Topics
+    sizes: NDArray[np.int32]
     codes: Codes
 
-    def owners(self) -> Numbers:
-        """The row of each code: int64[n_codes]."""
+    def owners(self) -> Members:
+        """The row of each code: int32[n_codes]."""
         return self.rows.repeat(self.sizes)
 
     def of(self, is_wanted: Flags) -> "Maps":
@@ -45,20 +57,25 @@ class Maps:
         sets = is_wanted[self.rows]
         return Maps(self.rows[sets], self.topics[sets], self.sizes[sets], self.codes[is_wanted[self.owners()]])
 
+    def lists(self, n_rows: int) -> list[Codes]:
+        """The codes of each row."""
+        ends = np.bincount(self.rows, self.sizes, n_rows).cumsum().astype(np.int64)
+        return [self.codes[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """What members lose, then gain, in the order of Kafka's calls.
 
     `lost: int64[n_lost]`: positions in the codes of the old maps. `gained: int32[n_gained]` and `takers:
-    int64[n_gained]`: partitions and the rows that get them. `doubles: int64[n_doubles]`: rows that get a partition a
+    int32[n_gained]`: partitions and the rows that get them. `doubles: int32[n_doubles]`: rows that get a partition a
     second time, which leaves the set as it is but may double the table of the map.
     """
 
     lost: Numbers
     gained: Codes
-    takers: Numbers
-    doubles: Numbers
+    takers: Members
+    doubles: Members
 
 
 def joined_changes(parts: Sequence[Changes]) -> Changes:
@@ -76,37 +93,54 @@ class ShareMaps:
 
     def __init__(self, group: ServerGroup) -> None:
         self._group = group
-        parts = _packed(group)
-        self.layout = _layout(group, parts)
+        existing = layout_of(group.topics.values())
+        known = [
+            None if member.owned_topics else as_read(member.owned, existing, group.jdk) for member in group.members
+        ]
+        unread = [
+            row
+            for row, (part, member) in enumerate(zip(known, group.members, strict=True))
+            if part is None and (member.owned or member.owned_topics)
+        ]
+        parts = _packed([group.members[row] for row in unread])
+        self.layout = _layout(group, parts, existing)
+        self.topic_of = self.layout.topic_table()
         self._containers = Containers(group, self.layout)
         self._uuids = [group.uuid_of(name) for name in self.layout.names]
-        self.old = self._read([codes_in(self.layout, part) for part in parts])
+        self.old = _row_by_row([self._known(known), self._read(unread, parts)])
+        _check_distinct(self.old, len(self.layout))
+        self._remember(unread)
 
-    def _read(self, parts: Sequence[Codes]) -> Maps:
-        """The maps as reading their records fills them."""
-        members, n_topics = self._group.members, len(self._uuids)
-        codes = np.concatenate([np.zeros(0, np.int32), *parts])
-        rows = np.arange(len(members)).repeat([len(member.owned) for member in members])
-        _check_distinct(codes, rows, len(self.layout))
-        named = self._named()
-        keys = np.append(named, rows * n_topics + self.layout.topics_of(codes))
-        by_row = stable_order(np.append(named // n_topics, rows))
-        set_of, firsts = _grouped(keys[by_row])
-        set_of = set_of[by_row >= len(named)]
-        set_rows, topics = np.divmod(keys[by_row][firsts], n_topics)
-        sizes = np.bincount(set_of, minlength=len(firsts))
-        sets = Sets(set_rows, topics, sizes, sizes, _none(sizes), _none(members))
-        maps, crowded = self._arranged(sets, set_of, codes, ~_none(codes), is_copy=False)
-        return self._with_exact(maps, {row: self._group.owned(members[row]) for row in crowded})
+    def _known(self, lists: Sequence[BrokerList | None]) -> Maps:
+        """The maps of the rows whose lists are in the order in which their records are read."""
+        nothing = np.zeros(0, dtype=np.int32)
+        codes, runs = self._containers.runs([codes_in(self.layout, part) if part else nothing for part in lists])
+        return Maps(runs.parts.astype(np.int32), runs.topics, runs.sizes.astype(np.int32), codes)
 
-    def _named(self) -> Numbers:
-        """Sets that records have even without partitions: int64[n_named], row times number of topics plus topic."""
-        keys = [
-            row * len(self._uuids) + self.layout.position[name]
-            for row, member in enumerate(self._group.members)
-            for name in member.owned_topics
-        ]
-        return np.array(keys, dtype=np.int64)
+    def _read(self, rows: Sequence[int], parts: Sequence[PartitionList]) -> Maps:
+        """The maps of these rows as reading their records fills them; `parts`: what they own, one after another."""
+        named = self._named(rows)
+        if not rows:
+            return named
+        codes = np.concatenate([named.codes, *(codes_in(self.layout, part) for part in parts)])
+        takers = np.array(rows, dtype=np.int32).repeat([len(self._group.members[row].owned) for row in rows])
+        maps, crowded = self._filled(named, ~_none(named.codes), codes, takers, is_copy=False)
+        return self._with_exact(maps, {row: self._group.owned(self._group.members[row]) for row in crowded})
+
+    def _named(self, rows: Sequence[int]) -> Maps:
+        """The sets that the records of these rows have even without partitions."""
+        position, members = self.layout.position, self._group.members
+        sets = [(row, position[name]) for row in rows for name in members[row].owned_topics]
+        of_rows, topics = np.array(sets, dtype=np.int32).reshape(-1, 2).T
+        return Maps(of_rows, topics, np.zeros_like(topics), topics[:0])
+
+    def _remember(self, rows: Sequence[int]) -> None:
+        """Store for the next plan how the records of these rows are read, but for topics without partitions."""
+        lists = self.old.lists(len(self._group.members)) if rows else []
+        for row in rows:
+            member = self._group.members[row]
+            if not member.owned_topics:
+                remembered(member.owned, BrokerList(self.layout, lists[row], self._group.jdk))
 
     def changed(self, copied: Flags, gone: Flags, changes: Changes) -> Maps:
         """The maps after the changes: deep copies in the rows `copied: bool[n_rows]`, the others as they are.
@@ -118,41 +152,50 @@ class ShareMaps:
         exact = {*self.old.rows[gone[self.old.topics]].tolist(), *changes.doubles.tolist()}
         maps, crowded = self._copies(copied, stays, changes)
         exact |= crowded
-        maps = _merged([self.old.of(~copied), maps])
+        maps = _row_by_row([self.old.of(~copied), maps])
         return self._with_exact(maps, {row: self._replayed(row, gone, changes) for row in exact})
 
     def _copies(self, copied: Flags, stays: Flags, changes: Changes) -> tuple[Maps, set[int]]:
-        old = self.old.of(copied)
-        stays = stays[copied[self.old.owners()]]
-        n_topics, n_old = len(self._uuids), len(old.rows)
-        by_row = stable_order(changes.takers)
-        gained, takers = changes.gained[by_row], changes.takers[by_row]
-        keys = np.append(old.rows * n_topics + old.topics, takers * n_topics + self.layout.topics_of(gained))
-        set_of, firsts = _grouped(keys)
-        rows, topics = np.divmod(keys[firsts], n_topics)
-        before = np.append(old.sizes, np.zeros(len(rows) - n_old, dtype=np.int64))
-        sizes = before + np.bincount(set_of[n_old:], minlength=len(rows))
-        is_new = np.arange(len(rows)) >= n_old
-        ends_with_new = _none(copied)
-        ends_with_new[takers] = (is_new & (sizes == 1))[set_of[n_old:]]
-        order = stable_order(rows)
-        sets = Sets(rows[order], topics[order], sizes[order], before[order], is_new[order], ends_with_new)
-        entries = np.append(np.arange(n_old).repeat(old.sizes), set_of[n_old:])
-        stays = np.append(stays, ~_none(gained))
-        return self._arranged(sets, _rank(order)[entries], np.append(old.codes, gained), stays, is_copy=True)
+        """Deep copies after the changes, and the rows where a bucket gets crowded."""
+        stays = stays if copied.all() else stays[copied[self.old.owners()]]
+        return self._filled(self.old.of(copied), stays, changes.gained, changes.takers, is_copy=True)
 
-    def _arranged(
-        self, sets: Sets, set_of: Numbers, codes: Codes, stays: Flags, is_copy: bool
-    ) -> tuple[Maps, set[int]]:
-        """The maps in iteration order, without what does not stay, and the rows where a bucket gets crowded.
+    def _filled(self, old: Maps, stays: Flags, gained: Codes, takers: Members, is_copy: bool) -> tuple[Maps, set[int]]:
+        """The maps in iteration order once `takers` have gained codes, and the rows where a bucket gets crowded.
 
-        `set_of: int64[n_codes]`: the set of each code, in order of arrival; `stays: bool[n_codes]`.
+        `stays: bool[n_codes]`: False for old codes that go first. `is_copy`: whether the maps are deep copies, or
+        filled from records.
         """
+        gains, sets = self._with_gains(old, stays, gained, takers, is_copy)
         order, crowded = self._containers.map_order(sets, is_copy)
-        by_set = stable_order(_rank(order)[set_of])
-        left = np.bincount(set_of[stays], minlength=len(order))[order]
-        codes, more = self._containers.set_order(codes[by_set], sets, order, stays[by_set])
-        return Maps(sets.rows[order], sets.topics[order], left, codes), crowded | more
+        gained, runs = gained[gains.arrivals], (gains.starts[order].ravel(), gains.sizes[order].ravel())
+        del gains  # what follows needs the most memory
+        sets = sets.take(order)
+        del order
+        places = expand(*runs)
+        codes = np.append(old.codes, gained).take(places)
+        is_left = None if stays.all() else np.append(stays, ~_none(gained)).take(places)
+        del runs, places
+        codes, more = self._containers.set_order(codes, sets, is_left)
+        return Maps(sets.rows, sets.topics, sets.left, codes), crowded | more
+
+    def _with_gains(
+        self, old: Maps, stays: Flags, gained: Codes, takers: Members, is_copy: bool
+    ) -> tuple["_Gains", Sets]:
+        """The sets after the gains, and where their codes are."""
+        rows, topics = np.append(old.rows, takers), np.append(old.topics, self.topic_of.take(gained))
+        gains, n_old = _Gains.of(old, rows, topics, len(self._uuids)), len(old.rows)
+        last = np.full(len(self._group.members), -1, dtype=np.int32)
+        last[takers] = np.arange(n_old, len(rows), dtype=np.int32)
+        rows, topics = rows[gains.firsts], topics[gains.firsts]
+        before, came = gains.sizes.T
+        sizes = before + came
+        gone = np.bincount(np.arange(n_old).repeat(old.sizes)[~stays], minlength=n_old + 1).astype(np.int32)
+        left = sizes - gone[np.minimum(gains.firsts, n_old)]
+        ends_with_new = np.zeros(len(last), dtype=np.bool_)
+        ends_with_new[rows[(last[rows] == gains.firsts) & (sizes == 1)]] = True
+        is_new = gains.firsts >= n_old if is_copy else _none(rows)
+        return gains, Sets(rows, topics, sizes, before if is_copy else sizes, is_new, ends_with_new, left)
 
     def _replayed(self, row: int, gone: Flags, changes: Changes) -> OwnedSets:
         """A deep copy of one member's map after the changes, by exact maps."""
@@ -177,28 +220,62 @@ class ShareMaps:
             return maps
         others = np.ones(len(self._group.members), dtype=np.bool_)
         others[list(exact)] = False
-        return _merged([maps.of(others), *(self._as_maps(row, sets) for row, sets in exact.items())])
+        return _row_by_row([maps.of(others), *(self._as_maps(row, sets) for row, sets in exact.items())])
 
     def _as_maps(self, row: int, sets: OwnedSets) -> Maps:
         position = {uuid: at for at, uuid in enumerate(self._uuids)}
-        topics = np.array([position[uuid] for uuid in sets], dtype=np.int64)
-        sizes = np.array([len(numbers) for numbers in sets.values()], dtype=np.int64)
+        topics = np.array([position[uuid] for uuid in sets], dtype=np.int32)
+        sizes = np.array([len(numbers) for numbers in sets.values()], dtype=np.int32)
         numbers = np.array([number for some in sets.values() for number in some], dtype=np.int64)
         codes = (numbers + self.layout.offsets[topics].repeat(sizes)).astype(np.int32)
-        return Maps(np.full(len(topics), row), topics, sizes, codes)
+        return Maps(np.full(len(topics), row, dtype=np.int32), topics, sizes, codes)
 
 
-def _packed(group: ServerGroup) -> list[PartitionList]:
-    """What all members own, one after another. UncleanError on a number below 0."""
-    runs = list(joined(member.owned for member in group.members))
+@dataclass(frozen=True, slots=True)
+class _Gains:
+    """Old sets and what comes into them: row after row, the sets of a row in order of arrival.
+
+    `firsts: int32[n_sets]`: the entry with which each set begins; entries are the old sets, then the gains.
+    `arrivals: int32[n_gained]`: the gains, set after set. `starts` and `sizes: int32[n_sets, 2]`: where the codes of
+    each set are and how many, those it had and those that come, among the old codes and the `arrivals` after them.
+    """
+
+    firsts: NDArray[np.int32]
+    arrivals: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    sizes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, old: Maps, rows: Members, topics: Topics, n_topics: int) -> "_Gains":
+        """`rows` and `topics: int32[n_entries]`: of the old sets, then of each gain."""
+        n_old = len(old.rows)
+        by_set, sizes = _grouped(rows * np.int64(n_topics) + topics)
+        heads = by_set[begins(sizes)]
+        sizes -= heads < n_old
+        number = np.full(len(rows), -1, dtype=np.int32)
+        number[heads] = np.arange(len(heads), dtype=np.int32)
+        firsts = np.flatnonzero(number >= 0).astype(np.int32)
+        firsts = firsts[stable_order(rows[firsts])]
+        number, at = number[firsts], np.minimum(firsts, n_old)
+        nothing, n_codes = np.int32(0), np.int32(len(old.codes))
+        return cls(
+            firsts,
+            (by_set[by_set >= n_old] - n_old).astype(np.int32),
+            np.stack((np.append(begins(old.sizes), nothing)[at], begins(sizes)[number] + n_codes), axis=1),
+            np.stack((np.append(old.sizes, nothing)[at], sizes[number]), axis=1),
+        )
+
+
+def _packed(members: Sequence[Member]) -> list[PartitionList]:
+    """What the members own, one after another. UncleanError on a number below 0."""
+    runs = list(joined(member.owned for member in members))
     if any(tp.partition < 0 for run in runs if not isinstance(run, PartitionList) for tp in run):
         raise UncleanError
     return [packed(run) for run in runs]
 
 
-def _layout(group: ServerGroup, parts: Sequence[PartitionList]) -> Layout:
+def _layout(group: ServerGroup, parts: Sequence[PartitionList], existing: Layout) -> Layout:
     """All topics that exist or that somebody owns. UncleanError when somebody owns a number that its topic lacks."""
-    existing = layout_of(group.topics.values())
     layout = covering(parts, existing)
     sizes = dict(zip(layout.names, layout.counts.tolist(), strict=True))
     if layout is not existing and any(sizes[name] > topic.partitions for name, topic in group.topics.items()):
@@ -207,48 +284,31 @@ def _layout(group: ServerGroup, parts: Sequence[PartitionList]) -> Layout:
     return Layout(sizes | named) if named else layout
 
 
-def _check_distinct(codes: Codes, rows: Numbers, n_codes: int) -> None:
+def _check_distinct(maps: Maps, n_codes: int) -> None:
     """UncleanError when a member owns a partition twice."""
-    if np.bincount(codes, minlength=1).max() > 1 and len(np.unique(rows * n_codes + codes)) < len(codes):
-        raise UncleanError
+    if np.bincount(maps.codes, minlength=1).max() > 1:
+        owned = maps.owners() * np.int64(n_codes) + maps.codes
+        if len(np.unique(owned)) < len(owned):
+            raise UncleanError
 
 
 def _none(like: Collection[object] | Numbers) -> Flags:
     return np.zeros(len(like), dtype=np.bool_)
 
 
-def _grouped(keys: Numbers) -> tuple[Numbers, Numbers]:
-    """The group of each key, groups numbered by first appearance, and where each group first appears.
+def _grouped(keys: Numbers) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+    """The places of equal keys together, stable: intp[n]; and how many there are of each: int32[n_keys].
 
-    >>> _grouped(np.array([7, 7, 3, 7]))
-    (array([0, 0, 1, 0]), array([0, 2]))
+    >>> _grouped(np.array([7, 3, 7]))
+    (array([1, 0, 2]), array([1, 2], dtype=int32))
     """
-    starts = np.flatnonzero(_differs(keys))
-    some = keys[starts]
-    order = stable_order(some)
-    is_new = _differs(some[order])
-    is_first = _none(some)
-    is_first[order[is_new]] = True
-    first = np.empty_like(order)
-    first[order] = order[is_new][is_new.cumsum() - 1]
-    return (is_first.cumsum() - 1)[first].repeat(np.diff(starts, append=len(keys))), starts[is_first]
+    order = stable_order(keys)
+    keys = keys[order]
+    starts = np.flatnonzero(np.append(keys[:1] == keys[:1], keys[1:] != keys[:-1]))
+    return order, np.diff(starts, append=len(keys)).astype(np.int32)
 
 
-def _differs(keys: Numbers) -> Flags:
-    """Whether each key differs from the one before."""
-    differs = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=differs[1:])
-    return differs
-
-
-def _rank(order: Numbers) -> Numbers:
-    """The place of each item in an order of all of them."""
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return rank
-
-
-def _merged(parts: Sequence[Maps]) -> Maps:
+def _row_by_row(parts: Sequence[Maps]) -> Maps:
     """The maps of different rows in one, row after row."""
     parts = [part for part in parts if len(part.rows)] or parts[:1]
     if len(parts) == 1:

@@ -11,7 +11,7 @@ from assignors.broker.group_spec import ServerGroup
 from assignors.javahash import uuid_hash
 from assignors.javahash.hashes import Hashes, uuid_order
 from assignors.layout import Codes, Layout, PartitionList
-from assignors.model import Topic
+from assignors.model import Topic, TopicPartition
 from assignors.topic_ids import topic_uuid
 
 Numbers = NDArray[np.int64]
@@ -32,6 +32,23 @@ class BrokerList(PartitionList):
         self.codes = codes
         self.recorded_jdk = recorded_jdk
         self.recorded: BrokerList | None = None
+
+
+def as_read(owned: Sequence[TopicPartition], layout: Layout, jdk: int) -> BrokerList | None:
+    """The list in the order that reading its record gives; None: not known on that JDK, in that very layout."""
+    known = owned.recorded or owned if isinstance(owned, BrokerList) else None
+    return known if known is not None and known.recorded_jdk == jdk and known.layout is layout else None
+
+
+def remembered(owned: Sequence[TopicPartition], read: BrokerList) -> BrokerList:
+    """`read`, stored in `owned` for the next assignment; `owned` itself where it is in Java's order already."""
+    if not isinstance(owned, BrokerList):
+        return read
+    if owned.layout is read.layout and np.array_equal(owned.codes, read.codes):
+        owned.recorded_jdk, owned.recorded = read.recorded_jdk, None
+        return owned
+    owned.recorded = read
+    return read
 
 
 def layout_of(topics: Iterable[Topic]) -> Layout:
@@ -69,18 +86,23 @@ def lengths(parts: Sequence[Codes]) -> Numbers:
     return np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
 
 
-def expand(starts: Numbers, lengths: Numbers) -> Codes:
+def begins(sizes: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
+    """Where each of neighbours of such sizes begins, the first at 0: int32[n]."""
+    found: NDArray[np.int32] = sizes.cumsum(dtype=np.int32)
+    found -= sizes.astype(np.int32, copy=False)
+    return found
+
+
+def expand(starts: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) -> Codes:
     """Runs of consecutive codes, concatenated: int32[lengths.sum()].
 
-    `starts: int64[n_runs]` is the first code of each run, `lengths: int64[n_runs]` the number of its codes.
+    `starts: int[n_runs]` is the first code of each run, `lengths: int[n_runs]` the number of its codes.
 
     >>> expand(np.array([5, 20]), np.array([3, 2])).tolist()
     [5, 6, 7, 20, 21]
     """
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    codes = np.repeat((starts - (ends - lengths)).astype(np.int32), lengths)
-    codes += np.arange(total, dtype=np.int32)
+    codes: Codes = (starts - begins(lengths)).astype(np.int32, copy=False).repeat(lengths)
+    codes += np.arange(len(codes), dtype=np.int32)
     return codes
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from assignors.javahash.hashes import (
     DEFAULT_CAPACITY,
+    LARGEST_CAPACITY,
     NEWEST_RULE_JDK,
     Hashes,
     Keys,
@@ -23,7 +24,11 @@ from assignors.javahash.maps import CROWDED, JavaHashMap
 from assignors.layout import java_order
 
 Positions = NDArray[np.intp]
+Numbers = NDArray[np.integer[Any]]
+Capacities = NDArray[np.int32]
 _WIDEST_RADIX = 1 << 16
+_CAPACITIES = (1 << np.arange(LARGEST_CAPACITY.bit_length())).astype(np.int32)
+_THRESHOLDS = np.array([threshold(capacity) for capacity in _CAPACITIES.tolist()])
 
 
 def put_order(
@@ -106,15 +111,18 @@ def string_order(texts: tuple[str, ...], capacity: int = DEFAULT_CAPACITY) -> tu
     return tuple(order.tolist())
 
 
-def set_capacities(sizes: NDArray[np.int64], jdk: int) -> NDArray[np.int64]:
-    """`hash_set_capacity` of many sizes."""
+def set_capacities(sizes: Numbers, jdk: int) -> Capacities:
+    """`hash_set_capacity` of many sizes: int32[n]."""
     capacities = grown_capacities(sizes)
     if jdk < NEWEST_RULE_JDK:
-        capacities[(sizes >= 12) & (sizes * 4 == capacities * 3)] *= 2
+        capacities[(sizes >= 12) & (sizes == capacities // 4 * 3)] *= 2
     return capacities
 
 
-def grown_capacities(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64[n]: the capacity of a HashMap of default capacity after `sizes` (int64[n]) calls of `put`."""
-    needed = np.maximum((sizes * 4 + 2) // 3, DEFAULT_CAPACITY)
-    return np.left_shift(1, np.ceil(np.log2(needed)).astype(np.int64))
+def grown_capacities(sizes: Numbers, capacity: int = DEFAULT_CAPACITY) -> Capacities:
+    """int32[n]: the capacity of HashMaps after as many calls of `put` as `sizes` tells.
+
+    `sizes: int[n]`; `capacity`: of the empty map, a power of two; with 1 also that of `new HashMap(size)`.
+    """
+    by_size = _CAPACITIES[_THRESHOLDS.searchsorted(np.arange(int(sizes.max(initial=0)) + 1))]
+    return np.maximum(by_size, capacity)[sizes]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.broker.group_spec import OwnedSets, ServerGroup
-from assignors.broker.spec_arrays import BrokerList, Numbers, expand, lengths, topic_hashes
+from assignors.broker.spec_arrays import BrokerList, Numbers, begins, expand, lengths, stable_order, topic_hashes
 from assignors.javahash import INTEGERS, JavaHashSet
 from assignors.javahash.hashes import DEFAULT_CAPACITY, threshold
 from assignors.javahash.orders import grown_capacities, set_capacities, spread_all
@@ -23,7 +23,10 @@ from assignors.layout import Codes, Layout
 from assignors.model import Topic
 
 Change = tuple[Sequence[int] | Codes, bool]  # codes, and whether they come (True) or go
-_CROWDED = 8  # keys in one bucket; from here on `computeIfAbsent` makes a tree of it, `put` from one more on
+MOST_PUT = 8
+"""Keys that `put` brings into one bucket; one more makes it a tree, or doubles the table."""
+MOST_COMPUTED = MOST_PUT - 1
+"""The same of `computeIfAbsent`."""
 _SMALLEST_BLOCK = 1 << 12  # partitions planned at once: fewer take more time, as each block has a fixed cost
 _LARGEST_BLOCK = 1 << 17  # more take more memory and no less time
 
@@ -44,17 +47,17 @@ class Old:
 class Containers:
     """Everybody's maps of sets. Members are rows, topics are positions in the layout.
 
-    `new_capacities: int64[n_topics]`: the capacity of a new set for partitions of the topic.
+    `new_capacities: int32[n_topics]`: the capacity of a new set for partitions of the topic.
     """
 
     def __init__(self, group: ServerGroup, layout: Layout, new_capacities: Sequence[int] | None = None) -> None:
         self.layout = layout
         self._group = group
         topics = [group.topics.get(name) or Topic(name, 0) for name in layout.names]
-        self._spreads = spread_all(topic_hashes(topics)).astype(np.int64)
+        self._spreads = spread_all(topic_hashes(topics)).view(np.int32)
         self._table = layout.topic_table()
         self._offsets = layout.offsets.astype(np.int32)
-        self._new_capacities = np.array(new_capacities or [DEFAULT_CAPACITY] * len(layout.names), dtype=np.int64)
+        self._new_capacities = np.array(new_capacities or [DEFAULT_CAPACITY] * len(layout.names), dtype=np.int32)
 
     def read(self, lists: Sequence[Codes]) -> tuple[list[Codes], set[int]]:
         """Each list in the order of `new HashMap()` with `new HashSet(list)` for each topic, as records are read.
@@ -110,45 +113,41 @@ class Containers:
         kept = np.bincount(sets.rows[~is_new], minlength=sets.n_rows)
         # An overfull map doubles at the next call only, and after a last topic of one partition there is none.
         put = np.maximum(kept, counts - sets.ends_with_new)
-        capacities = grown_from_one(put) if is_copy else grown_capacities(put)
+        capacities = grown_capacities(put, 1 if is_copy else DEFAULT_CAPACITY)
         spreads = self._spreads[sets.topics]
-        places = np.arange(n) - (counts.cumsum() - counts)[sets.rows]
-        crowded = crowded_growth(sets.rows, places, spreads, np.ones_like(counts), capacities)
-        buckets = spreads & (capacities - 1)[sets.rows]
+        places = np.arange(n, dtype=np.int32) - begins(counts)[sets.rows]
+        crowded = crowded_growth(sets.rows, places, spreads, np.ones_like(counts), capacities, MOST_COMPUTED)
+        keys = (spreads & (capacities - 1)[sets.rows]) + begins(capacities)[sets.rows]
         # `computeIfAbsent` puts a new topic to the front of its bucket, `put` to the end.
         order = np.concatenate((np.flatnonzero(is_new)[::-1], np.flatnonzero(~is_new)))
-        for keys in (buckets, sets.rows):
-            order = order[np.argsort(keys[order].astype(np.min_scalar_type(int(keys.max(initial=0)))), kind="stable")]
-        full = order[crowded_places((buckets + (capacities.cumsum() - capacities)[sets.rows])[order])]
+        order = order[stable_order(keys[order])]
+        full = order[crowded_places(keys[order], MOST_COMPUTED)]
         return order, crowded.union(sets.rows[full].tolist())
 
-    def set_order(
-        self, codes: Codes, sets: "Sets", order: NDArray[np.intp], stays: NDArray[np.bool_] | None = None
-    ) -> tuple[Codes, set[int]]:
-        """The codes, set after set in `order`, as their sets list them; and the rows of crowded sets.
+    def set_order(self, codes: Codes, sets: "Sets", stays: NDArray[np.bool_] | None = None) -> tuple[Codes, set[int]]:
+        """The codes, set after set, as their sets list them; and the rows of crowded sets.
 
         `stays: bool[n_codes]`: False for codes that leave their set before the first new one comes.
         """
-        sizes, before, topics = sets.sizes[order], sets.before[order], sets.topics[order]
-        begun = np.where(sets.is_new[order], self._new_capacities[topics], set_capacities(before, self._group.jdk))
-        set_of = np.arange(len(sizes), dtype=np.int32).repeat(sizes)
-        left = sizes if stays is None else np.bincount(set_of[stays], minlength=len(sizes))
-        capacities = np.maximum(grown_from_one(left), begun)
-        keys = spread_all(codes - self._offsets.take(topics).take(set_of)).astype(np.int64)
+        topics, left = sets.topics, sets.left
+        begun = np.where(sets.is_new, self._new_capacities[topics], set_capacities(sets.before, self._group.jdk))
+        set_of = np.arange(len(left), dtype=np.int32).repeat(sets.sizes)
+        capacities = np.maximum(grown_capacities(left, 1), begun)
+        keys = spread_all(codes - self._offsets.take(topics).take(set_of)).view(np.int32)
         crowded: set[int] = set()
         if (begun < capacities).any():
-            arrivals = np.arange(len(codes)) if stays is None else stays.cumsum() - 1
-            places = arrivals - (left.cumsum() - left).take(set_of)
-            crowded = crowded_growth(set_of, places, keys, begun, capacities)
+            arrivals = np.arange(len(codes), dtype=np.int32) if stays is None else stays.cumsum(dtype=np.int32) - 1
+            places = arrivals - begins(left).take(set_of)
+            crowded = crowded_growth(set_of, places, keys, begun, capacities, MOST_PUT)
         keys &= (capacities - 1).take(set_of)
-        keys += (capacities.cumsum() - capacities).take(set_of)
+        keys += begins(capacities).take(set_of)
         if not (keys[1:] >= keys[:-1]).all():
-            by_bucket = np.argsort(keys, kind="stable")
+            by_bucket = stable_order(keys)
             codes, keys = codes.take(by_bucket), keys.take(by_bucket)
             stays = None if stays is None else stays.take(by_bucket)
-        crowded.update(set_of[crowded_places(keys)].tolist())
+        crowded.update(set_of[crowded_places(keys, MOST_PUT)].tolist())
         codes = codes if stays is None else codes[stays]
-        return codes, set(sets.rows[order[list(crowded)]].tolist())
+        return codes, set(sets.rows[list(crowded)].tolist())
 
     def exact_owned(self, row: int) -> Codes:
         """What a member owns of topics to which it subscribes, by exact maps."""
@@ -207,18 +206,32 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Sets:
-    """One set for each row and topic, int64[n_sets] each, in the order in which they came into the rows' maps.
+    """One set for each row and topic, int32[n_sets] each, in the order in which they came into the rows' maps.
 
-    `sizes`: all entries, those that leave included. `before`: entries before the changes. `is_new: bool[n_sets]`: sets
-    that come by the changes. `ends_with_new: bool[n_rows]`: rows to which a new topic's only partition came last.
+    `sizes`: all entries, those that leave included. `before`, `left`: entries before and after the changes.
+    `is_new: bool[n_sets]`: sets that come by the changes. `ends_with_new: bool[n_rows]`: rows to which a new topic's
+    only partition came last.
     """
 
-    rows: Numbers
-    topics: NDArray[np.integer[Any]]
-    sizes: Numbers
-    before: Numbers
+    rows: NDArray[np.int32]
+    topics: NDArray[np.int32]
+    sizes: NDArray[np.int32]
+    before: NDArray[np.int32]
     is_new: NDArray[np.bool_]
     ends_with_new: NDArray[np.bool_]
+    left: NDArray[np.int32]
+
+    def take(self, order: NDArray[np.intp]) -> "Sets":
+        """The sets in that order."""
+        return Sets(
+            self.rows.take(order),
+            self.topics.take(order),
+            self.sizes.take(order),
+            self.before.take(order),
+            self.is_new.take(order),
+            self.ends_with_new,
+            self.left.take(order),
+        )
 
     @property
     def n_rows(self) -> int:
@@ -242,7 +255,7 @@ class _Block:
             rank[order] = np.arange(len(order))
             run_order = np.argsort(rank[set_of], kind="stable")
         codes = codes.take(expand(runs.starts[run_order], runs.sizes[run_order]))
-        self._codes, crowded = containers.set_order(codes, sets, order)
+        self._codes, crowded = containers.set_order(codes, sets.take(order))
         self.crowded |= crowded
         self._ends = lengths(parts).reshape(-1, 2).sum(axis=1).cumsum()
 
@@ -260,32 +273,33 @@ def _sets(runs: Runs, n_rows: int, n_topics: int) -> tuple[NDArray[np.intp], Set
     first = first_of[keys]
     is_first = first == numbers
     set_of = (is_first.cumsum() - 1)[first]
-    sizes = np.bincount(set_of, runs.sizes).astype(np.int64)
-    before = np.bincount(set_of, runs.sizes * is_old).astype(np.int64)
+    sizes = np.bincount(set_of, runs.sizes).astype(np.int32)
+    before = np.bincount(set_of, runs.sizes * is_old).astype(np.int32)
     last_set = np.full(n_rows, -1)
     last_set[rows[~is_old]] = set_of[~is_old]
     is_new = before == 0
     is_single = np.append((sizes == 1) & is_new, False)
-    return set_of, Sets(rows[is_first], runs.topics[is_first], sizes, before, is_new, is_single[last_set])
+    rows = rows[is_first].astype(np.int32)
+    return set_of, Sets(rows, runs.topics[is_first], sizes, before, is_new, is_single[last_set], sizes)
 
 
-def grown_from_one(sizes: Numbers) -> Numbers:
-    """Capacities of tables that began with 1; also those of `new HashMap(size)` after as many `put`."""
-    return np.left_shift(1, np.ceil(np.log2(np.maximum((sizes * 4 + 2) // 3, 1))).astype(np.int64))
-
-
-def crowded_places(keys: Numbers) -> NDArray[np.intp]:
-    """Where sorted keys are the same as 7 keys before."""
-    return np.flatnonzero(keys[_CROWDED - 1 :] == keys[: 1 - _CROWDED])
+def crowded_places(keys: NDArray[np.integer[Any]], most: int) -> NDArray[np.intp]:
+    """Where sorted keys are the same as `most` keys before."""
+    return np.flatnonzero(keys[most:] == keys[:-most])
 
 
 def crowded_growth(
-    owners: NDArray[np.integer[Any]], places: Numbers, spreads: Numbers, begun: Numbers, capacities: Numbers
+    owners: NDArray[np.integer[Any]],
+    places: NDArray[np.integer[Any]],
+    spreads: NDArray[np.integer[Any]],
+    begun: NDArray[np.integer[Any]],
+    capacities: NDArray[np.int32],
+    most: int,
 ) -> set[int]:
-    """The owners of tables with 8 keys in a bucket at any capacity at which they grow, from the begun one on.
+    """The owners of tables with more than `most` keys in a bucket at any capacity at which they grow.
 
-    `owners`, `places` (which of its owner's keys in order of arrival) and `spreads`: of each key; `begun` and
-    `capacities`: of each owner.
+    `owners`, `places` (which of its owner's keys in order of arrival) and `spreads`: of each key; `begun` (the first
+    capacity) and `capacities`: of each owner.
     """
     found: set[int] = set()
     capacity = DEFAULT_CAPACITY
@@ -293,8 +307,8 @@ def crowded_growth(
         grows = (begun <= capacity) & (capacities > capacity)
         if grows.any():
             first = np.flatnonzero(grows[owners] & (places <= threshold(capacity)))
-            buckets = (grows.cumsum() - 1)[owners[first]] * capacity + (spreads[first] & (capacity - 1))
-            full = np.flatnonzero(np.bincount(buckets) >= _CROWDED) // capacity
+            buckets = (grows.cumsum(dtype=np.int32) - 1)[owners[first]] * capacity + (spreads[first] & (capacity - 1))
+            full = np.flatnonzero(np.bincount(buckets) > most) // capacity
             found.update(np.flatnonzero(grows)[full].tolist())
         capacity *= 2
     return found

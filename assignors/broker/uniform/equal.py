@@ -98,7 +98,9 @@ def _fresh_lists(group: ServerGroup, layout: Layout, order: Numbers) -> list[Bro
     numbers = begins - (topic_ends - layout.counts[order])[at]
     rows = np.searchsorted(ends, begins, side="right")
     ends_with_new = sizes[np.searchsorted(begins, ends) - 1] == 1
-    sets = Sets(rows, order[at], sizes, np.zeros_like(sizes), np.ones(len(sizes), dtype=np.bool_), ends_with_new)
+    is_new, came = np.ones(len(sizes), dtype=np.bool_), sizes.astype(np.int32)
+    topics = order[at].astype(np.int32)
+    sets = Sets(rows.astype(np.int32), topics, came, np.zeros_like(came), is_new, ends_with_new, came)
     by_map, crowded = Containers(group, layout).map_order(sets, is_copy=True)
     if crowded:
         return None

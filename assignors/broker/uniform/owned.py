@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from assignors.assignment_arrays import joined
 from assignors.broker.group_spec import ServerGroup
-from assignors.broker.spec_arrays import BrokerList, UncleanError, lengths
+from assignors.broker.spec_arrays import BrokerList, UncleanError, as_read, lengths, remembered
 from assignors.broker.uniform.containers import Containers, Old
 from assignors.layout import Codes, Layout
 from assignors.model import TopicPartition
@@ -24,7 +24,7 @@ def read_owned(group: ServerGroup, containers: Containers, subscribes: NDArray[n
     owned = [member.owned for member in group.members]
     lists: dict[int, BrokerList] = {}
     for row, part in enumerate(owned):
-        known = _if_known(part, layout, group.jdk) if part else BrokerList(layout, np.zeros(0, np.int32), group.jdk)
+        known = as_read(part, layout, group.jdk) if part else BrokerList(layout, np.zeros(0, np.int32), group.jdk)
         if known is not None:
             lists[row] = known
     unread = [row for row in range(len(owned)) if row not in lists]
@@ -35,26 +35,8 @@ def read_owned(group: ServerGroup, containers: Containers, subscribes: NDArray[n
     exact = gone | {unread[at] for at in crowded}
     lists |= {row: BrokerList(layout, containers.exact_owned(row)) for row in exact}
     for row in set(unread) - exact:
-        lists[row] = _remembered(owned[row], lists[row])
+        lists[row] = remembered(owned[row], lists[row])
     return Old([lists[row] for row in range(len(owned))], frozenset(gone), frozenset(exact))
-
-
-def _remembered(part: Sequence[TopicPartition], read: BrokerList) -> BrokerList:
-    """`read`, stored in `part` for the next assignment; `part` itself where it is in Java's order already."""
-    if not isinstance(part, BrokerList):
-        return read
-    if part.layout is read.layout and np.array_equal(part.codes, read.codes):
-        part.recorded_jdk, part.recorded = read.recorded_jdk, None
-        return part
-    part.recorded = read
-    return read
-
-
-def _if_known(part: Sequence[TopicPartition], layout: Layout, jdk: int) -> BrokerList | None:
-    if not isinstance(part, BrokerList):
-        return None
-    known = part.recorded or part
-    return known if known.recorded_jdk == jdk and known.layout is layout else None
 
 
 def _encoded(layout: Layout, owned: Sequence[Sequence[TopicPartition]]) -> tuple[list[Codes], list[int]]:

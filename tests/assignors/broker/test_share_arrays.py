@@ -20,10 +20,11 @@ def _facts(plan: Assignment) -> tuple[list[tuple[str, list[TopicPartition]]], li
 
 
 def _both_ways(group: Group, jdk: int = 21) -> Assignment:
-    """The plan on arrays, which must be that of the exact maps."""
+    """The plan on arrays, which must be that of the exact maps, also once the order of the records is known."""
     seen = server_group(group, jdk)
     plan = fast_share_plan(seen)
     assert _facts(plan) == _facts(Sharing(seen).plan())
+    assert _facts(fast_share_plan(seen)) == _facts(plan)
     return plan
 
 
@@ -148,6 +149,14 @@ def test_group_that_comes_to_share_each_partition_needs_no_exact_maps() -> None:
     group = _after(group, _both_ways(group))
     group = replace(group, members=(*group.members, *(Member(f"late{at}", topics=("a", "b")) for at in range(4))))
     assert len(_both_ways(group).by_member) == 24
+
+
+def test_known_order_of_records_serves_a_group_with_other_members() -> None:
+    group = _group({"a": 300, "b": 40, "c": 1}, 17)
+    group = _after(group, _both_ways(group))
+    _both_ways(group)
+    late = Member("late", topics=("a", "b"), owned=(TopicPartition("a", 7), TopicPartition("b", 3)))
+    assert len(_both_ways(replace(group, members=(*group.members[3:], late))).by_member) == 15
 
 
 def test_topic_deleted_leaves_every_map_at_once() -> None:
