@@ -133,7 +133,7 @@ def test_watermark_lab(open_page: Open, viewport: ViewportSize) -> None:
 def test_call_lab(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/calls?story=states&step=5", viewport)
     expect(page.locator("h1")).to_have_text("8 calls, 2 are refused: MEMBER_ID_REQUIRED, UNKNOWN_MEMBER_ID")
-    expect(page.get_by_text("The state is unchanged.")).to_be_visible()
+    expect(page.get_by_text("Unchanged: time 3 s · group Stable")).to_be_visible()
     page.get_by_role("button", name="Next").click()
     expect(page).to_have_url(re.compile(r"step=6"))
     expect(page.get_by_text("was Stable")).to_be_visible()

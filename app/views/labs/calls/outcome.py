@@ -24,13 +24,11 @@ def sentences(turns: Sequence[Turn], at: int) -> None:
         st.markdown(f":small[{formats.md(meaning)}]")
     if turn.offsets:
         st.markdown(f"**{formats.md(text.moved(turns, at))}**")
-    changes = tables.changed(turns, at)
-    if not changes and not turn.offsets:
-        widgets.note("The state is unchanged.")
+    changes, rest = tables.changed(turns, at), tables.unchanged(turns, at)
     for name, (before, after) in changes.items():
         was = f" :gray[was {formats.md(before)}]" if before else ""
         st.markdown(f":small[:gray[{name}:] {formats.md(after or tables.NONE)}{was}]")
-    if rest := tables.unchanged(turns, at):
+    if rest:
         widgets.note("Unchanged: " + " · ".join(f"{name} {formats.md(value)}" for name, value in rest.items()))
 
 
