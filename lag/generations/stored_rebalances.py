@@ -18,7 +18,7 @@ from lag.history.resume.stream_progress import read_until
 from lag.history.span import EPOCH
 from lag.history.store import History, literal
 
-MAX_RECORDS = 1_000
+MAX_RECORDS = 500
 """Records that are looked at, newest first. A rebalance has one, of a KIP-848 or share group at least two."""
 
 RECENT = timedelta(days=2)
