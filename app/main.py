@@ -7,6 +7,7 @@ import streamlit as st
 
 from app.pages import BY_NAME, EMBEDDED_ONLY, IN_MENU, PAGES, PageInfo
 from app.server import source
+from app.server.compat.every_click import count_in_browser
 from app.ui import state, widgets
 
 ABOUT = """**groupscope** sees, predicts and explains Kafka consumer groups.
@@ -36,6 +37,7 @@ st.set_page_config(
     initial_sidebar_state="collapsed",
     menu_items={"About": ABOUT},
 )
+count_in_browser()
 state.carry_group(BY_NAME[page.url_path or PAGES[0].name])
 clusters = list(source.current().feeds)
 if len(clusters) > 1:

@@ -18,7 +18,7 @@ from lag.history.span import EPOCH
 from lag.history.store import History, literal
 from lag.records.record_types import RECORD_TYPES, Role
 
-MAX_RECORDS = 1_000
+MAX_RECORDS = 500
 """Records that are looked at, newest first. A rebalance has one, of a KIP-848 or share group at least two."""
 
 RECENT = timedelta(days=2)

@@ -206,6 +206,29 @@ def motion_title(page: Page) -> Locator:
     return figures(page).filter(has=page.locator("g.updatemenu-button")).locator(".scatterlayer .textpoint text").last
 
 
+FOUR_AT_ONCE = {
+    "clicks": """() => {
+        for (let i = 0; i < 4; i++) document.querySelector(".st-key-step_Next button").click();
+    }""",
+    "keys": """() => {
+        const press = { key: "ArrowRight", code: "ArrowRight", keyCode: 39, which: 39, bubbles: true };
+        for (let i = 0; i < 4; i++) document.body.dispatchEvent(new KeyboardEvent("keydown", press));
+    }""",
+}
+"""What waits while the browser draws comes at once, as fast as it can."""
+
+
+@pytest.mark.parametrize("presses", FOUR_AT_ONCE.values(), ids=FOUR_AT_ONCE)
+def test_four_presses_at_once_are_four_steps(open_page: Open, presses: str) -> None:
+    page = open_page("/whatif?example=100-partitions&gen=0")
+    step_by_key(page, "Next")
+    expect(page).to_have_url(re.compile(r"gen=1\b"))
+    page.evaluate(presses)
+    expect(page).to_have_url(re.compile(r"gen=5\b"))
+    last = assignors.fold(load_scenario(examples()["100-partitions"]))[5]
+    expect(motion_title(page)).to_contain_text(short_title(str(last.number), last.event, 30))
+
+
 def test_steps_by_button_key_and_play(open_page: Open) -> None:
     page = open_page("/whatif?example=100-partitions&gen=0")
     titles = [

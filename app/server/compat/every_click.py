@@ -2,16 +2,50 @@
 
 While a page computes, Streamlit merges the requests that arrive: of four clicks on one button, or four presses of its
 key, one is left. Here a request that clicks what a waiting one already clicks waits behind it, and gets a run of its
-own. The callback comes first in a run, and the next request ends the run.
+own. The callback comes first in a run, and the next request ends the run, but not before the callback has ended:
+Streamlit would end it where it reads the session's state.
 
-Checked against Streamlit 1.67.0 (`ScriptRequests`). Unnecessary once Streamlit counts the clicks of merged requests.
+While the browser draws, it does the same: it sends what was clicked a moment later (`setTimeout`), and clicks that
+waited for the drawing come before that moment. `IN_BROWSER` passes each on after the one before was sent.
+
+Checked against Streamlit 1.67.0 (`ScriptRequests`, `ScriptRunner`, and `scheduleFlush` of the frontend's
+`WidgetStateManager`). Unnecessary once Streamlit counts the clicks of merged requests.
 """
 
 from collections import deque
 from collections.abc import Set as AbstractSet
 
-from streamlit.runtime.scriptrunner import RerunData, script_runner
+import streamlit as st
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, get_script_run_ctx, script_runner
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequest, ScriptRequests, ScriptRequestType
+
+IN_BROWSER = """<script>
+if (!window.everyClick) {
+    window.everyClick = [];
+    let sending = false;
+    const isOnButton = e => e.target.closest?.(".stButton");
+    const isClick = e => e.type === "click" && isOnButton(e);
+    const isKey = e => /^Arrow(Left|Right)$/.test(e.key) && (e.target === document.body || isOnButton(e));
+    const sent = () => {
+        sending = false;
+        window.everyClick.shift()?.();
+    };
+    const take = e => {
+        if (!isClick(e) && !isKey(e)) return;
+        if (sending) {
+            e.preventDefault();
+            e.stopImmediatePropagation();
+            const { target } = e, again = new e.constructor(e.type, e);
+            window.everyClick.push(() => target.dispatchEvent(again));
+        } else {
+            sending = true;
+            setTimeout(() => setTimeout(sent));  // the inner one is later than Streamlit's own
+        }
+    };
+    window.addEventListener("click", take, true);
+    window.addEventListener("keydown", take, true);
+}
+</script>"""
 
 
 class EveryClick(ScriptRequests):
@@ -58,6 +92,22 @@ def clicked(request: RerunData) -> AbstractSet[str]:
     return {state.id for state in states.widgets if state.trigger_value} if states else set()
 
 
+_may_end = ScriptRunner._maybe_handle_execution_control_request
+
+
+def end_after_callbacks(runner: ScriptRunner) -> None:
+    """Where a run may end for the next request, unless its callbacks have not ended."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None or context.has_script_started:
+        _may_end(runner)
+
+
 def count_every_click() -> None:
-    """Make the sessions that begin from now on use `EveryClick`."""
+    """Make the sessions that begin from now on count every click."""
     script_runner.ScriptRequests = EveryClick  # type: ignore[attr-defined]
+    ScriptRunner._maybe_handle_execution_control_request = end_after_callbacks  # type: ignore[assignment, method-assign]
+
+
+def count_in_browser() -> None:
+    """Part of each page: `IN_BROWSER`."""
+    st._event.html(IN_BROWSER, unsafe_allow_javascript=True)  # where an element takes no room

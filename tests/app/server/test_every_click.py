@@ -4,10 +4,14 @@ from typing import Any
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime.scriptrunner import RerunData, script_runner
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, script_runner
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
 
-from app.server.compat.every_click import EveryClick, clicked, count_every_click
+from app.server.compat.every_click import EveryClick, clicked, count_every_click, end_after_callbacks
+from tests.app.conftest import Open
+from tests.app.reading import asked
+
+YIELD = "_maybe_handle_execution_control_request"
 
 
 def request(**states: Any) -> RerunData:
@@ -51,6 +55,25 @@ def test_what_waits_while_a_page_computes(made: list[RerunData], runs: list[tupl
     assert taken(EveryClick(), *made) == runs
 
 
+class FourTimes(EveryClick):
+    """As if each click were four before the page has drawn anything; the browser's address is that of before."""
+
+    def request_rerun(self, new_data: RerunData) -> bool:
+        for _ in range(3 if clicked(new_data) else 0):
+            super().request_rerun(new_data)
+        return super().request_rerun(new_data)
+
+
+def test_four_clicks_on_next_are_four_steps(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = open_page("whatif", example="100-partitions", gen="0")
+    monkeypatch.setattr(script_runner, "ScriptRequests", FourTimes)
+    monkeypatch.setattr(ScriptRunner, YIELD, end_after_callbacks)
+    page = next(button for button in page.button if button.label == "Next").click().run()
+    assert asked(page)["gen"] == "4"
+    page = next(button for button in page.button if button.label == "Previous").click().run()
+    assert asked(page)["gen"] == "0"
+
+
 def test_a_stopped_session_takes_no_click() -> None:
     requests = EveryClick()
     requests.request_stop()
@@ -64,5 +87,7 @@ def test_streamlit_loses_three_of_four_clicks() -> None:
 
 def test_sessions_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(script_runner, "ScriptRequests", ScriptRequests)
+    monkeypatch.setattr(ScriptRunner, YIELD, getattr(ScriptRunner, YIELD))
     count_every_click()
     assert script_runner.ScriptRequests is EveryClick  # type: ignore[attr-defined]
+    assert getattr(ScriptRunner, YIELD) is end_after_callbacks
