@@ -15,7 +15,8 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from http.client import HTTPException
 from pathlib import Path
@@ -32,6 +33,7 @@ from lag.embedded.broker import EmbeddedKafka
 from tests.app.metrics.peers.exporters import BURROW, FOLDER, KAFKA_EXPORTER, KMINION, Exporter, Running, running
 
 GROUPS, PARTITIONS = int(os.environ.get("GROUPSCOPE_BENCH_GROUPS", "5000")), 10
+PREFIX = "exporters"
 RECORDS = int(os.environ.get("GROUPSCOPE_BENCH_RECORDS", "2000000"))
 DURATION_S = float(os.environ.get("GROUPSCOPE_BENCH_SECONDS", "300"))
 SCRAPE_EVERY_S = 15.0
@@ -77,7 +79,7 @@ def rows() -> Iterator[Row]:
     """Three figures for each exporter that is installed."""
     with EmbeddedKafka(offsets_partitions=OFFSETS_PARTITIONS) as kafka:
         _progress(f"{GROUPS:,} groups commit")
-        fill.groups(kafka.bootstrap_servers, "exporters", GROUPS, PARTITIONS)
+        fill.groups(kafka.bootstrap_servers, PREFIX, GROUPS, PARTITIONS)
         _progress(f"{RECORDS:,} records are produced to __consumer_offsets")
         produce(kafka.bootstrap_servers, RECORDS)
         for name, (exporter, metric) in LAG_OF_A_PARTITION.items():
@@ -134,7 +136,7 @@ def _watched(name: str, served: Running, complete_s: float) -> Figures:
         asked = time.monotonic()
         _text(served, COMPLETE_WITHIN_S)
         scrapes.append(time.monotonic() - asked)
-        memory.append(sum(process.memory_info().rss for process in _processes(served)) / 1e6)
+        memory.append(_total(served, lambda process: process.memory_info().rss) / 1e6)
         _progress(f"{name}: a scrape after {next_s:.0f} s took {scrapes[-1]:.2f} s")
         next_s = SCRAPE_EVERY_S * (1 + (time.monotonic() - began) // SCRAPE_EVERY_S)
     time.sleep(max(0.0, began + DURATION_S - time.monotonic()))
@@ -142,22 +144,26 @@ def _watched(name: str, served: Running, complete_s: float) -> Figures:
     return Figures(complete_s, cpu_s, spent_s, _cpu_s(served) - cpu_s, max(memory), tuple(scrapes))
 
 
-def _processes(served: Running) -> list[psutil.Process]:
-    process = psutil.Process(served.process.pid)
-    return [process, *process.children(recursive=True)]
-
-
 def _cpu_s(served: Running) -> float:
-    times = [process.cpu_times() for process in _processes(served)]
-    return sum(each.user + each.system for each in times)
+    return _total(served, lambda process: process.cpu_times().user + process.cpu_times().system)
+
+
+def _total(served: Running, of: Callable[[psutil.Process], float]) -> float:
+    """The sum over the exporter's process and its children."""
+    process, total = psutil.Process(served.process.pid), 0.0
+    for each in (process, *process.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):  # a child that has just ended
+            total += of(each)
+    return total
 
 
 def _series(served: Running, metric: str, within_s: float) -> int:
-    """How many series of the metric there are; 0 as long as it does not answer."""
+    """How many series of the metric there are of our groups; 0 as long as it does not answer."""
     try:
-        return _text(served, within_s).count(f"\n{metric}{{")
+        lines = _text(served, within_s).splitlines()
     except (OSError, HTTPException):
         return 0
+    return sum(line.startswith(f"{metric}{{") and f'"{PREFIX}-' in line for line in lines)
 
 
 def _text(served: Running, within_s: float) -> str:
