@@ -27,7 +27,7 @@ run: setup  ## a real Kafka with a demo workload, and the dashboard on it
 	@$(BIN)/groupscope up
 
 check: lint  ## lint, types, and every test that needs no JVM, broker, Spark, browser or new process
-	@$(BIN)/pytest -n 2 --dist loadfile -q -m "$(PURE)" $(PYTEST_ARGS)
+	@$(BIN)/pytest -n 2 --dist loadfile -q -m "$(PURE)" --hypothesis-profile=few $(PYTEST_ARGS)
 
 test: setup-dev  ## everything: a real broker, a real Chromium, Java's own classes
 	@$(BIN)/pytest -n 2 --dist loadfile --max-worker-restart 1 $(PYTEST_ARGS)

@@ -31,6 +31,9 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.load_profile("same")
 """Each run tries the same examples; `--hypothesis-profile=default`, with a seed or without, looks for others."""
 
+settings.register_profile("few", settings.get_profile("same"), max_examples=25)
+"""A quarter of them, for `make check`."""
+
 USERS = {"alice": "alice-secret", "bob": "bob-secret"}
 
 

@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 import assignors
 from assignors.contract import check
 from assignors.layout import Layout, PartitionList
 from assignors.model import Assignment, AssignorError, Group, Member, Topic, TopicPartition
+from tests.support.random_examples import random_examples
 from tests.support.scenes import member
 
 GROUP = Group("g", (member("A", "t u"), member("B", "t")), {"t": Topic("t", 3), "u": Topic("u", 1), "v": Topic("v", 1)})
@@ -138,7 +139,7 @@ def groups(draw: st.DrawFn) -> Group:
     return Group("g", tuple(members), topics)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@random_examples(60, suppress_health_check=[HealthCheck.too_slow])
 @given(group=groups())
 @pytest.mark.parametrize("name", assignors.names())
 def test_kafkas_own_assignors_keep_the_contract(name: str, group: Group) -> None:
@@ -151,7 +152,7 @@ def test_kafkas_own_assignors_keep_the_contract(name: str, group: Group) -> None
     assert check(group, plan, **kind) == []
 
 
-@settings(max_examples=60)
+@random_examples(60)
 @given(group=groups(), data=st.data())
 def test_every_loss_and_every_double_of_a_sound_plan_is_found(group: Group, data: st.DataObject) -> None:
     plan = {who: list(held) for who, held in assignors.get("roundrobin").assign(group).by_member.items()}

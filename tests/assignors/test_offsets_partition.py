@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assignors.offsets_partition import offsets_partition
+from tests.support.random_examples import random_examples
 
 CHECKLIST = {"test": 48, "g1": 42, "my-group": 12, "order-service": 26, "polygenelubricants": 0}
 """Of 50, checked with Kafka's class; the last one's hash code is Integer.MIN_VALUE."""
@@ -35,7 +36,7 @@ def java_partition(java_classes: Callable[[str], Any]) -> Callable[[str, int], i
     return lambda group_id, partitions: int(utils.abs(string(group_id).hashCode())) % partitions
 
 
-@settings(max_examples=300)
+@random_examples(300)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60), st.integers(1, 200))
 def test_partition_equals_javas(java_partition: Any, group_id: str, partitions: int) -> None:
     assert offsets_partition(group_id, partitions) == java_partition(group_id, partitions)

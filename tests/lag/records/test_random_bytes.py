@@ -1,11 +1,12 @@
 """Whatever the bytes are: nothing is raised, every record comes out once, and the columns agree with single rows."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lag.records import BytesColumn, decode
 from lag.records.record_types import OFFSET_COMMITS, RECORD_TYPES
 from tests.support.commit_rows import rows
+from tests.support.random_examples import random_examples
 
 ANY_RECORD_TYPE = st.sampled_from([*OFFSET_COMMITS, *RECORD_TYPES, 9, 24])
 KEYS = (
@@ -24,7 +25,7 @@ VALUES = st.none() | st.builds(
 RECORDS = st.lists(st.tuples(KEYS, VALUES | st.binary(max_size=3)), max_size=30)
 
 
-@settings(max_examples=400)
+@random_examples(400)
 @given(RECORDS)
 def test_each_record_comes_out_once_and_nothing_is_raised(records: list[tuple[bytes | None, bytes | None]]) -> None:
     decoded = decode(BytesColumn.of(key for key, _ in records), BytesColumn.of(value for _, value in records))
@@ -33,7 +34,7 @@ def test_each_record_comes_out_once_and_nothing_is_raised(records: list[tuple[by
     assert sorted(read + skipped) == list(range(len(records)))
 
 
-@settings(max_examples=200)
+@random_examples(200)
 @given(RECORDS)
 def test_a_record_among_many_is_what_it_is_alone(records: list[tuple[bytes | None, bytes | None]]) -> None:
     filler = [(b"\0\1\0\1g\0\1t\0\0\0\0", None), (b"\0\1\0\1g\0\1t\0\0\0\0", bytes(24))] * 20

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lag.verdict import rates
 from lag.verdict.rates import NEVER
 from lag.verdict.sample_window import RowWindow
+from tests.support.random_examples import random_examples
 
 T = [0, 10_000, 20_000, 30_000]
 
@@ -155,7 +156,7 @@ def plain_time_lag(at: Sequence[int], log_end: Sequence[int], position: int) -> 
     return None, None, (at[-1] - known[0][0]) / 1000
 
 
-@settings(max_examples=300)
+@random_examples(300)
 @given(windows())
 def test_rates_equal_their_definition(window: Any) -> None:
     at, rows = window
@@ -163,7 +164,7 @@ def test_rates_equal_their_definition(window: Any) -> None:
     assert [None if math.isnan(v) else v for v in found] == pytest.approx([plain_rate(at, row) for row in rows])
 
 
-@settings(max_examples=300)
+@random_examples(300)
 @given(windows(), st.data())
 def test_time_lag_equals_its_definition_and_is_bracketed_by_its_bound(window: Any, data: Any) -> None:
     at, rows = window
@@ -191,7 +192,7 @@ def plain_pace(
     return consume, produce, fallen and not tells
 
 
-@settings(max_examples=300)
+@random_examples(300)
 @given(windows(), st.integers(0, 20), st.data())
 def test_pace_since_a_burst_equals_its_definition(window: Any, noise: Any, data: Any) -> None:
     at, ends = window

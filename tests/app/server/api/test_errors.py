@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.server.api.endpoints import groups
@@ -16,6 +16,7 @@ from tests.app import feeds
 from tests.app.server.api.conformity import ask
 from tests.app.server.api.reports import installed, report, source_of
 from tests.app.server.client import Request, request, requests
+from tests.support.random_examples import random_examples
 
 GROUPS = "/clusters/demo/groups"
 
@@ -108,7 +109,7 @@ def test_a_bug_is_a_problem_without_a_traceback(monkeypatch: pytest.MonkeyPatch)
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.text(max_size=40))
-@settings(max_examples=150, deadline=2_000)
+@random_examples(150, deadline=2_000)
 def test_any_path_and_query_is_answered_or_refused(group: str, name: str, value: str) -> None:
     path = f"{GROUPS}/{quote(group, safe='', errors='surrogatepass')}/partitions"
     answer = request("GET", PREFIX + path, f"{quote(name, errors='replace')}={quote(value, errors='replace')}")

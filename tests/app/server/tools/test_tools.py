@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mcp.client.client import Client
@@ -29,6 +29,7 @@ from tests.app.server.api import conformity
 from tests.app.server.api.reports import NOW_MS, installed, report
 from tests.app.server.tools import hand_made
 from tests.app.server.tools.clients import SERVER, ask, document, over_http, refused, run_apart
+from tests.support.random_examples import random_examples
 
 GROUPS = "/clusters/demo/groups"
 JOINS = {"at": "5s", "join": {"id": "m2", "topics": ["orders"]}}
@@ -322,7 +323,7 @@ def asked(draw: st.DrawFn) -> tuple[Tool[Any], dict[str, Any]]:
     return tool, draw(st.dictionaries(names, ANYTHING | st.just(SMALL), max_size=4))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@random_examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(asked())
 def test_whatever_is_asked_is_answered_or_refused_with_a_reason(
     monkeypatch: pytest.MonkeyPatch, case: tuple[Tool[Any], dict[str, Any]]

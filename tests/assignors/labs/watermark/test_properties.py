@@ -2,7 +2,7 @@
 
 from itertools import combinations, pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assignors.labs.watermark import begin, step
@@ -21,6 +21,7 @@ from assignors.labs.watermark.model import (
     Wait,
 )
 from tests.assignors.labs.watermark.playing import play
+from tests.support.random_examples import random_examples
 
 REPLICAS = "ABC"
 
@@ -59,14 +60,14 @@ def check_state(state: State) -> None:
         assert one.log[:below] == other.log[:below]
 
 
-@settings(max_examples=150)
+@random_examples(150)
 @given(courses())
 def test_every_state_keeps_the_watermark_below_the_isr_and_the_logs_alike_below_it(steps: list[Step]) -> None:
     for each in steps:
         check_state(each.state)
 
 
-@settings(max_examples=150)
+@random_examples(150)
 @given(courses())
 def test_every_step_keeps_what_is_acknowledged_and_moves_watermark_and_epoch_forward(steps: list[Step]) -> None:
     for before, after in pairwise(each.state for each in steps):

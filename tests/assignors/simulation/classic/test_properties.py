@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count, pairwise
 from operator import attrgetter
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assignors.simulation.classic import ClassicCoordinator, ClassicGroup, InstantLog, State
@@ -18,6 +18,7 @@ from assignors.simulation.classic.rebalance import SESSION
 from assignors.simulation.classic.records import GroupRecord, GroupTombstone, Record
 from assignors.simulation.kernel import Kernel
 from tests.oracle import classic_cases
+from tests.support.random_examples import random_examples
 
 STEPS = 60
 LONGEST_MS = 300_000  # the longest timeout of any client, and that of a newcomer's first join
@@ -52,7 +53,7 @@ class Story:
 
 
 stories = given(seed=st.integers(0, 2**32))
-often = settings(max_examples=150)
+often = random_examples(150)
 
 
 @often

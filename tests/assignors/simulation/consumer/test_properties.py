@@ -5,7 +5,7 @@ from collections import Counter
 from functools import partial
 from itertools import chain, count, pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assignors.simulation.classic.records import GroupTombstone
@@ -29,6 +29,7 @@ from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Kernel
 from tests.oracle import consumer_cases
 from tests.oracle.consumer_coordinator import look, look_closer
+from tests.support.random_examples import random_examples
 
 STEPS = 60
 LONGEST_SESSION_MS = 60_000
@@ -77,7 +78,7 @@ class Story:
 
 
 stories = given(seed=st.integers(0, 2**32))
-often = settings(max_examples=40)
+often = random_examples(40)
 
 
 @often

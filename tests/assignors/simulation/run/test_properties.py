@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from assignors.model import Member, Topic, TopicPartition
@@ -33,6 +33,7 @@ from assignors.whatif.events import (
 )
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.run.stories import CONSUMER, COOPERATIVE, EAGER, QUICK, SESSION, played
+from tests.support.random_examples import random_examples
 
 NAMES = "abcd"
 SUBSCRIPTIONS = st.sampled_from([(("t",), None), (("t", "u"), None), (("u",), None), ((), None), ((), "[tu]")])
@@ -177,7 +178,7 @@ def spells(rows: Iterable[OwnershipSpan]) -> list[tuple[int, int, list[Ownership
     return [(a, b, [row for row in found if row.start_ms <= a and b <= row.end_ms]) for a, b in pairwise(edges)]
 
 
-@settings(max_examples=300, phases=[Phase.reuse, Phase.generate])
+@random_examples(300, phases=[Phase.reuse, Phase.generate])
 @given(stories(), st.sampled_from((EAGER, COOPERATIVE, CONSUMER)))
 def test_every_story(story: Scenario, protocol: RebalanceProtocol) -> None:
     timeline = played(story, protocol)

@@ -2,11 +2,12 @@
 
 from itertools import pairwise
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lag.generations.recorded import GenerationRecorder, TimedEvent
 from tests.lag.generations.recorded.events import NAMES, classic, current, epoch, member, planned, target, written
+from tests.support.random_examples import random_examples
 
 AT_MS = st.integers(0, 9)
 NAME = st.sampled_from("ab")
@@ -35,7 +36,7 @@ BOTH_AT_ONCE = [
 
 @given(st.lists(EVENTS, max_size=40), st.booleans())
 @example(BOTH_AT_ONCE, False)
-@settings(max_examples=150, deadline=None)
+@random_examples(150)
 def test_generations_follow_on_one_another(events: list[TimedEvent], whole: bool) -> None:
     recorder = GenerationRecorder(NAMES.get, most_generations=5)
     for event in events:

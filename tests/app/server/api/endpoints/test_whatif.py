@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import assignors
@@ -26,6 +26,7 @@ from assignors.simulation.side_by_side import simulate_all
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.app.server.api.conformity import post
 from tests.app.server.api.reports import installed, source_of
+from tests.support.random_examples import random_examples
 
 YAML, PLUGIN = "application/yaml", "tests.app.bad_plugins:Dawdles"
 FILE = examples()["checkout-scales-out"]
@@ -200,7 +201,7 @@ def _imported() -> None:
 
 @pytest.mark.usefixtures("_imported")
 @given(st.sampled_from(sorted(OPTIONS)), BODIES)
-@settings(max_examples=300, deadline=2_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@random_examples(300, deadline=2_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_body_has_a_result_or_names_what_is_wrong(task: str, body: bytes) -> None:
     status, fields = outcome(task, body)
     assert status in (HTTPStatus.OK, HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
