@@ -4,32 +4,21 @@ from collections.abc import Iterable, Mapping
 
 from assignors.labs.delivery import FailureKind, Interceptor, Lab, OnPoison, Record, Strategy
 
-STRATEGIES: Mapping[Strategy, str] = {
-    Strategy.AUTO: "auto-commit in poll",
-    Strategy.SYNC: "commitSync after each batch",
-    Strategy.ASYNC: "commitAsync after each batch, commitSync on close",
-    Strategy.ASYNC_RETRY: "commitAsync with a retry of failed commits",
-    Strategy.PER_PARTITION: "commitSync after each partition of a batch",
-    Strategy.EVERY_N: "commitSync after every n records",
-    Strategy.EVERY_N_FROM_ZERO: "commitSync when count % n == 0, counted from 0",
-    Strategy.COMMIT_FIRST: "commitSync before processing",
-    Strategy.EXTERNAL: "results and offset in one transaction of an external store",
-    Strategy.WORKERS_SHARED: "auto-commit, workers on a shared queue",
-    Strategy.WORKERS_QUEUES: "commitSync of finished records, workers with a queue per partition",
+_NAMES: Mapping[Strategy, tuple[str, str]] = {
+    Strategy.AUTO: ("auto-commit", "auto-commit in poll"),
+    Strategy.SYNC: ("sync per batch", "commitSync after each batch"),
+    Strategy.ASYNC: ("async per batch", "commitAsync after each batch, commitSync on close"),
+    Strategy.ASYNC_RETRY: ("async, retried", "commitAsync with a retry of failed commits"),
+    Strategy.PER_PARTITION: ("sync per partition", "commitSync after each partition of a batch"),
+    Strategy.EVERY_N: ("every n", "commitSync after every n records"),
+    Strategy.EVERY_N_FROM_ZERO: ("every n, from 0", "commitSync when count % n == 0, counted from 0"),
+    Strategy.COMMIT_FIRST: ("commit first", "commitSync before processing"),
+    Strategy.EXTERNAL: ("external store", "results and offset in one transaction of an external store"),
+    Strategy.WORKERS_SHARED: ("shared queue", "auto-commit, workers on a shared queue"),
+    Strategy.WORKERS_QUEUES: ("worker queues", "commitSync of finished records, workers with a queue per partition"),
 }
-SHORT: Mapping[Strategy, str] = {
-    Strategy.AUTO: "auto-commit",
-    Strategy.SYNC: "sync per batch",
-    Strategy.ASYNC: "async per batch",
-    Strategy.ASYNC_RETRY: "async, retried",
-    Strategy.PER_PARTITION: "sync per partition",
-    Strategy.EVERY_N: "every n",
-    Strategy.EVERY_N_FROM_ZERO: "every n, from 0",
-    Strategy.COMMIT_FIRST: "commit first",
-    Strategy.EXTERNAL: "external store",
-    Strategy.WORKERS_SHARED: "shared queue",
-    Strategy.WORKERS_QUEUES: "worker queues",
-}
+SHORT = {strategy: name for strategy, (name, _) in _NAMES.items()}
+STRATEGIES = {strategy: name for strategy, (_, name) in _NAMES.items()}
 FAILURES: Mapping[FailureKind, str] = {
     FailureKind.NONE: "none",
     FailureKind.CRASH: "the process crashes",

@@ -6,12 +6,9 @@ from functools import partial
 import streamlit as st
 
 from app.ui import widgets
-from app.ui.labs.fields import LabFields
 from app.ui.labs.story import refusal
 from app.ui.scenario.story_link import ASSUMED, KAFKA, MOST_NUMBER, ProtocolStory, Slider, value_of
 from app.ui.scenario.story_state import LAB
-
-FIELDS = LabFields(LAB)
 
 
 def controls(story: ProtocolStory) -> None:
@@ -28,12 +25,12 @@ def controls(story: ProtocolStory) -> None:
 
 
 def _seed(story: ProtocolStory) -> None:
-    FIELDS.number(
+    LAB.number(
         "Seed",
         "seed",
         story.seed,
         (0, MOST_NUMBER - 1),
-        LAB.set_seed,
+        change=LAB.set_seed,
         help="Determines what is random in Kafka: member ids, and the time to the first heartbeat and commit of each "
         "member. The same seed gives the same run.",
     )
@@ -41,11 +38,14 @@ def _seed(story: ProtocolStory) -> None:
 
 def _sliders(story: ProtocolStory, sliders: Iterable[Slider]) -> None:
     for slider in sliders:
-        FIELDS.slider(
+        value = value_of(story.scenario, slider)
+        LAB.field(
+            st.slider,
             slider.setting,
             slider.parameter,
-            value_of(story.scenario, slider),
-            (slider.least, slider.most),
-            slider.step,
+            value,
             partial(LAB.set_slider, slider.parameter),
+            min_value=min(slider.least, value),  # a value outside the range widens it
+            max_value=max(slider.most, value),
+            step=slider.step,
         )

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from app.ui import widgets
-from app.ui.labs.fields import LabFields
 from app.ui.labs.story import refusal
 from app.views.labs.watermark.state import LAB
 from assignors.labs.watermark import WatermarkStory
@@ -24,7 +23,6 @@ from assignors.labs.watermark.model import (
 )
 from assignors.labs.watermark.stories import MOST_WAIT_MS
 
-FIELDS = LabFields(LAB)
 _TRUNCATIONS = {
     Truncation.HIGH_WATERMARK: "its high watermark (before KIP-101)",
     Truncation.LEADER_EPOCH: "where its epochs diverge from the leader's (KIP-101, KIP-279)",
@@ -37,11 +35,11 @@ _TIMINGS = {
 
 def rules(story: WatermarkStory) -> None:
     """How followers truncate, leaders are elected, and the high watermark moves."""
-    FIELDS.select("A follower truncates to", "truncation", _TRUNCATIONS, story.truncation)
-    FIELDS.select("A fetch response carries the high watermark", "timing", _TIMINGS, story.timing)
-    FIELDS.select("min.insync.replicas", "min_insync", {number: str(number) for number in (1, 2, 3)}, story.min_insync)
-    FIELDS.toggle("Unclean leader election", "unclean", story.unclean)
-    FIELDS.toggle("High watermark waits for min.insync.replicas (KIP-966)", "waits", story.waits)
+    LAB.select("A follower truncates to", "truncation", _TRUNCATIONS, story.truncation)
+    LAB.select("A fetch response carries the high watermark", "timing", _TIMINGS, story.timing)
+    LAB.select("min.insync.replicas", "min_insync", {number: str(number) for number in (1, 2, 3)}, story.min_insync)
+    LAB.field(st.toggle, "Unclean leader election", "unclean", story.unclean)
+    LAB.field(st.toggle, "High watermark waits for min.insync.replicas (KIP-966)", "waits", story.waits)
 
 
 Form = Callable[[State], Action]
