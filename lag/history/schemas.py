@@ -100,7 +100,7 @@ GROUP_EVENTS = _table(
     protocol_type:str? protocol:str? state:i8? n_members:i32? client_id:str? client_host:str? instance_id:str?
     assignment:assignment? tombstone:bool bootstrap:bool key:bytes? value:bytes?""",
     "ts", "group_id", 90,
-    LastRows("group_id, record_type, CASE WHEN record_type = 2 THEN NULL ELSE member_id END", "tombstone"),
+    LastRows("group_id, record_type, CASE WHEN record_type = 2 THEN NULL ELSE (member_id, key) END", "tombstone"),
 )  # fmt: skip
 """Every record about a group. A record of a classic group (record_type 2) has a row for each member, at least one.
 

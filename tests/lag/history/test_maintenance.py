@@ -273,6 +273,21 @@ def test_the_last_record_of_a_group_and_of_each_member_outlives_its_day(history:
     ]  # fmt: skip
 
 
+def test_the_last_record_of_each_regular_expression_outlives_its_day(history: History) -> None:
+    """They have no member id: the key tells them apart."""
+    made: list[dict[str, Any]] = [
+        {"src_offset": 1, "group_id": "g", "record_type": 16, "key": b"orders.*", "value": b"old"},
+        {"src_offset": 2, "group_id": "g", "record_type": 16, "key": b"orders.*", "value": b"new"},
+        {"src_offset": 3, "group_id": "g", "record_type": 16, "key": b"invoices.*", "value": b"new"},
+        {"src_offset": 4, "group_id": "g", "record_type": 16, "key": b"gone.*", "value": b"old"},
+        {"src_offset": 5, "group_id": "g", "record_type": 16, "key": b"gone.*", "tombstone": True},
+    ]
+    history.append("group_events", rows("group_events", *made))
+    maintain(history, "group_events", NOON + timedelta(days=91))
+    kept = history.query("SELECT src_offset FROM group_events ORDER BY src_offset", "group_events")
+    assert kept.column("src_offset").to_pylist() == [2, 3]
+
+
 def test_extents_are_those_of_tables_that_exist(history: History) -> None:
     assert table_sizes(history) == []
     history.append("commits", rows("commits", {}, {"src_ts": DAY}))
