@@ -25,7 +25,7 @@ from tests.app.server.tools.clients import run_apart
 SEED = 20
 MOST_CPU_S = 2.0
 MOST_GROWTH_BYTES = 64 * 1024 * 1024
-ANSWERED = {200, 202, 304, 400, 404, 406, 409, 413, 414, 415}
+ANSWERED = {200, 202, 301, 304, 400, 404, 406, 409, 413, 414, 415}
 INTERNAL_ERROR = -32603
 
 
