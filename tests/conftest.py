@@ -3,6 +3,7 @@
 With pytest-xdist each worker has its own. Tests keep apart by the names of their topics and groups.
 """
 
+import gc
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -53,6 +54,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for fixture in getattr(item, "fixturenames", ()):
             if fixture in NEEDS:
                 item.add_marker(NEEDS[fixture])
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: the garbage collector need not go through them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -59,6 +59,7 @@ def test_a_link_to_generations_names_an_assignor_that_what_if_does_not_offer(
     assert yours.processes == set()
 
 
+@pytest.mark.process
 def test_a_link_to_generations_names_an_assignor_of_the_settings(
     open_page: Open, install_yours: Callable[..., Yours]
 ) -> None:
@@ -97,6 +98,7 @@ def naming(assignor: str, key: str) -> str:
     return dump(replace(begun, events=(Event(1000, UseAssignor(assignor)),)))
 
 
+@pytest.mark.process
 def test_what_was_not_given_is_not_run() -> None:
     with pytest.raises(AssignorError, match="No assignor is named 'os:abort'"):
         fold_any(scenario("range", "A"), "os:abort", (), 30)
@@ -107,6 +109,7 @@ def test_what_was_not_given_is_not_run() -> None:
 # -- what is installed -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 def test_an_installed_assignor_plans_in_a_process_of_its_own(install_yours: Callable[..., Yours]) -> None:
     yours = install_yours("first")
     made = fold_any(scenario("range", "A", join("B")), "first", (), 30)
@@ -114,6 +117,7 @@ def test_an_installed_assignor_plans_in_a_process_of_its_own(install_yours: Call
     assert len(yours.processes - {os.getpid()}) == len(yours.processes) == 1
 
 
+@pytest.mark.process
 def test_an_assignor_that_an_event_changes_to_plans_in_a_process_of_its_own(
     install_yours: Callable[..., Yours],
 ) -> None:
@@ -123,6 +127,7 @@ def test_an_assignor_that_an_event_changes_to_plans_in_a_process_of_its_own(
     assert len(yours.processes - {os.getpid()}) == len(yours.processes) == 1
 
 
+@pytest.mark.process
 def test_an_assignor_that_an_event_changes_to_hangs(install_yours: Callable[..., Yours]) -> None:
     install_yours("hangs")
     with pytest.raises(
@@ -131,6 +136,7 @@ def test_an_assignor_that_an_event_changes_to_hangs(install_yours: Callable[...,
         fold_any(scenario("range", "A B", UseAssignor("hangs")), "range", (), 2)
 
 
+@pytest.mark.process
 def test_an_assignor_that_an_event_changes_to_ends_its_process_without_a_word(
     install_yours: Callable[..., Yours],
 ) -> None:
@@ -139,6 +145,7 @@ def test_an_assignor_that_an_event_changes_to_ends_its_process_without_a_word(
         fold_any(scenario("range", "A B", UseAssignor("quits")), "range", (), 30)
 
 
+@pytest.mark.process
 def test_a_plan_of_objects_that_only_the_plugin_knows_is_refused(install_yours: Callable[..., Yours]) -> None:
     yours = install_yours("wraps")
     with pytest.raises(AssignorError, match=r"^The plan holds a yours\.Strange\. Use plain texts"):
@@ -146,6 +153,7 @@ def test_a_plan_of_objects_that_only_the_plugin_knows_is_refused(install_yours: 
     assert os.getpid() not in yours.processes
 
 
+@pytest.mark.process
 def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(
     open_page: Open, install_yours: Callable[..., Yours]
 ) -> None:
@@ -166,6 +174,7 @@ def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(
     assert os.getpid() not in yours.processes
 
 
+@pytest.mark.process
 def test_an_installed_assignor_that_hangs_is_told(
     open_page: Open, install_yours: Callable[..., Yours], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +200,7 @@ def test_kafkas_assignors_are_there_before_a_plugin_has_answered(
     assert page.title[0].value == "`c3` joins: 2 of 6 partitions move, no idle members"
 
 
+@pytest.mark.process
 def test_a_group_whose_own_assignor_is_a_plugin_is_there_first(
     open_page: Open, install_yours: Callable[..., Yours], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +215,7 @@ def test_a_group_whose_own_assignor_is_a_plugin_is_there_first(
     assert list(table(page).index) == ["first"]
 
 
+@pytest.mark.process
 def test_a_plugin_gives_partitions_to_a_member_that_does_not_subscribe(
     open_page: Open, install_yours: Callable[..., Yours]
 ) -> None:

@@ -81,6 +81,7 @@ def strange(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.process
 def test_the_document_of_the_design() -> None:
     done = run("assign", example("range-overload"), "--json")
     (name, told), *others = done.document["assignors"].items()
@@ -181,6 +182,7 @@ def test_a_file_that_is_no_scenario(tmp_path: Path) -> None:
     assert run("assign", str(path), "--json").document == {"error": {"cause": "\n".join(told), "hint": ""}}
 
 
+@pytest.mark.process
 def test_stdin_is_a_file_too() -> None:
     text = examples()["range-overload"].read_bytes()
     done = subprocess.run([COMMAND, "assign", "-", "--json"], input=text, capture_output=True, check=False)

@@ -154,6 +154,7 @@ def test_a_group_with_too_few_polls_has_no_verdict_and_no_hint(made: Source) -> 
     assert (found["group"]["verdict"], found["hint"]) == (None, None)
 
 
+@pytest.mark.process
 def test_a_live_group_with_events_is_a_what_if() -> None:
     answer = ask("what_if", group="billing", events=[JOINS], assignor=["roundrobin"])
     live = conformity.ask(f"{GROUPS}/billing/scenario").json
@@ -166,6 +167,7 @@ def test_a_live_group_with_events_is_a_what_if() -> None:
     assert answer["page"] == f"{SERVER}/whatif?cluster=demo&group=billing"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("scenario", [SMALL, json.dumps(SMALL)])
 def test_a_scenario_that_is_given_is_the_api_s_what_if(scenario: Any) -> None:
     expected = conformity.post("/what-if", json.dumps(SMALL).encode(), "assignor=all").json
@@ -176,11 +178,13 @@ def test_a_scenario_that_is_given_is_the_api_s_what_if(scenario: Any) -> None:
     }
 
 
+@pytest.mark.process
 def test_a_simulation_is_that_of_the_api() -> None:
     expected = conformity.post("/simulate", json.dumps(SMALL).encode(), "protocol=consumer&seed=3").json
     assert ask("simulate", scenario=SMALL, protocol=["consumer"], seed=3)["result"] == expected
 
 
+@pytest.mark.process
 def test_advice_names_settings_and_never_repeats_values() -> None:
     properties = "session.timeout.ms=1000\nsasl.jaas.config=s3cret\ns3cret line"
     answer = ask("advise", properties=properties)
@@ -263,6 +267,7 @@ def test_an_answer_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) 
     assert (problem["status"], problem["detail"][:17]) == (413, "The answer has 3,")
 
 
+@pytest.mark.process
 def test_a_what_if_has_a_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whatif, "computed", partial(computed, deadline_s=0.01))
     problem = refused("what_if", scenario=SMALL)

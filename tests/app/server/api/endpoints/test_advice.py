@@ -29,6 +29,7 @@ def ask(**body: Any) -> Answer:
     return post("/advice", json.dumps(body).encode())
 
 
+@pytest.mark.process
 def test_findings_are_those_of_the_command() -> None:
     answer = ask(properties=TEXT, workload={"batch_ms": 400_000})
     advised = advise_text(TEXT, Kind.CONSUMER, Workload(batch_ms=400_000))
@@ -41,6 +42,7 @@ def test_findings_are_those_of_the_command() -> None:
     assert SECRET not in answer.text
 
 
+@pytest.mark.process
 def test_a_text_without_a_setting_is_refused() -> None:
     answer = ask(properties=SECRET, kind="broker")
     assert (answer.status, answer.json["errors"][0]["field"]) == (400, "body.properties")
@@ -75,6 +77,7 @@ def test_what_is_no_json_is_refused(body: bytes) -> None:
     assert (answer.status, answer.json["errors"][0]["field"][:4]) == (400, "body")
 
 
+@pytest.mark.process
 def test_more_settings_than_one_file_has_are_refused() -> None:
     answer = ask(properties="\n".join(f"a.b{number}=1" for number in range(2_001)))
     assert (answer.status, answer.json["errors"][0]["field"]) == (400, "body.properties")

@@ -71,6 +71,7 @@ def test_a_group_without_generations_has_none() -> None:
     assert ask("/clusters/demo/groups/reports/generations").json["generations"] == []
 
 
+@pytest.mark.process
 def test_a_group_is_the_start_of_a_what_if() -> None:
     answer = ask(f"{BILLING}/scenario")
     scenario = answer.json["scenario"]

@@ -46,6 +46,7 @@ def as_json(document: object) -> Any:
     return json.loads(json.dumps(document))
 
 
+@pytest.mark.process
 def test_a_what_if_is_what_the_command_prints() -> None:
     found = post("/what-if", FILE.read_bytes(), "assignor=sticky&assignor=all", YAML).json
     assert list(found["assignors"]) == [
@@ -56,6 +57,7 @@ def test_a_what_if_is_what_the_command_prints() -> None:
     assert (found["scenario"], found["warnings"]) == (SCENARIO.name, [])
 
 
+@pytest.mark.process
 def test_the_whole_answer_of_a_small_what_if() -> None:
     found = post("/what-if", SMALL).json["assignors"]["range"]["generations"]
     assert [(each["number"], each["event"], each["assignment"]) for each in found] == [
@@ -65,6 +67,7 @@ def test_the_whole_answer_of_a_small_what_if() -> None:
     assert found[1]["moves"] == [{"topic": "t", "partition": 1, "source": "a", "target": "b", "kind": "gained"}]
 
 
+@pytest.mark.process
 def test_a_simulation_is_what_the_command_prints() -> None:
     found = post("/simulate", FILE.read_bytes(), "protocol=eager&protocol=consumer&seed=3", YAML).json
     wanted = (RebalanceProtocol.EAGER, RebalanceProtocol.CONSUMER)
@@ -89,6 +92,7 @@ def test_a_wrong_query_is_refused_before_anything_runs(path: str, query: str, fi
     assert (answer.status, answer.json["errors"][0]["field"]) == (400, field)
 
 
+@pytest.mark.process
 def test_a_wrong_scenario_is_refused_with_field_and_line() -> None:
     wrong = dump(SCENARIO).replace("members:", "membrs:").encode()
     answer = post("/what-if", wrong, media_type=YAML)
@@ -97,12 +101,14 @@ def test_a_wrong_scenario_is_refused_with_field_and_line() -> None:
     assert (error["line"], error["message"]) == (8, "The key 'membrs' is unknown. Did you mean 'members'?")
 
 
+@pytest.mark.process
 def test_wrong_settings_are_refused_by_name() -> None:
     wrong = SMALL.replace(b'"name": "two"', b'"name": "two", "protocol": {"session.timeout.ms": -1}')
     answer = post("/simulate", wrong)
     assert (answer.status, answer.json["errors"][0]["field"][:13]) == (400, "body.protocol")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("media_type", "status"), [("text/plain", 415), ("", 415), ("application/json; a=b", 200)])
 def test_the_media_type_is_checked(media_type: str, status: int) -> None:
     assert post("/what-if", SMALL, media_type=media_type).status == status
@@ -113,6 +119,7 @@ def test_a_body_that_is_too_large_is_not_read_to_its_end() -> None:
     assert (answer.status, answer.json["title"]) == (413, "Request Entity Too Large")
 
 
+@pytest.mark.process
 def test_a_scenario_that_is_too_large_is_refused() -> None:
     large = json.loads(SMALL)
     large["topics"][0]["partitions"] = 999_999
@@ -141,6 +148,7 @@ def test_a_simulation_with_too_many_messages_is_stopped_and_refused(monkeypatch:
     assert caught.value.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
+@pytest.mark.process
 def test_a_scenario_without_a_result_in_time_is_stopped() -> None:
     began_s = time.monotonic()
     with pytest.raises(ApiError, match=r"no result after 0\.01 s"):
@@ -148,6 +156,7 @@ def test_a_scenario_without_a_result_in_time_is_stopped() -> None:
     assert time.monotonic() - began_s < 10
 
 
+@pytest.mark.process
 def test_a_plugin_that_hangs_is_its_own_result_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DAWDLES_UNTIL", str(tmp_path / "never"))
     options = {"assignors": ["range", PLUGIN], "plugins": [PLUGIN]}
