@@ -9,7 +9,7 @@ from benchmarks.report import Row
 from lag.offsets import Ints
 from lag.verdict.burrow.evaluator import BurrowSettings, CommitWindows, group_statuses, partition_statuses
 from lag.verdict.burrow.poll_windows import commit_windows
-from lag.verdict.sample_window import BLOCK_CELLS, MAX_SAMPLES, RowWindow
+from lag.verdict.window.sample_window import BLOCK_CELLS, MAX_SAMPLES, RowWindow
 from tests.oracle.burrow import Case, Commit, Partition, evaluate
 
 PARTITIONS, PER_GROUP = 100_000, 25

@@ -21,7 +21,7 @@ from benchmarks.report import Row
 from lag.model import ClusterSnapshot
 from lag.polling.report import CollectorStatus, Report
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import MAX_SAMPLES, SampleRing
+from lag.verdict.window.sample_window import MAX_SAMPLES, SampleRing
 from tests.lag.make import cluster, end, group
 
 GROUPS, PARTITIONS, TOPICS = 5_000, 10, 100

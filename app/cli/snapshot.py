@@ -20,7 +20,7 @@ from lag.errors import GroupscopeError
 from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal
 from lag.partition_lag import totals
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.window.sample_window import SampleRing
 
 DASH = "-"
 

@@ -39,7 +39,7 @@ from lag.sweeps.plan import (
 from lag.sweeps.sweep_table import SweepHeader
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.window.sample_window import SampleRing
 
 SPARK_FROM_S = 60.0
 """Spark takes about ten seconds to start."""

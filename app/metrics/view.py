@@ -23,13 +23,13 @@ from app.metrics.selection import Part, Selection
 from lag.model import ClusterSnapshot, GroupSnapshot, Topic
 from lag.offsets import UNKNOWN, EndOffsets, Flags, Ints, OffsetTable
 from lag.polling.report import CollectorStatus, Report
-from lag.verdict import time_to_loss
 from lag.verdict.burrow.evaluator import BurrowCodes, Shares
 from lag.verdict.burrow.poll_windows import burrow_statuses
 from lag.verdict.columns import concatenate, no_rows
 from lag.verdict.health import GroupColumns
-from lag.verdict.rates import Floats
-from lag.verdict.row_verdicts import time_lags
+from lag.verdict.rules.row_verdicts import time_lags
+from lag.verdict.window import time_to_loss
+from lag.verdict.window.rates import Floats
 
 
 @dataclass(frozen=True, slots=True)

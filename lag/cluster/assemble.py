@@ -21,7 +21,7 @@ from lag.model import (
 )
 from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
 from lag.partition_lag import Catalog, CommittedRows, LogOffsetRows, end_offsets, offset_table, partition_key
-from lag.verdict.status_rules import UNREAD_CODES
+from lag.verdict.rules.status_rules import UNREAD_CODES
 
 
 @dataclass(frozen=True, slots=True)

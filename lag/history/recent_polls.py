@@ -12,8 +12,8 @@ import pandas as pd
 
 from lag.offsets import Ints
 from lag.verdict.health import Finding
-from lag.verdict.rates import Floats
 from lag.verdict.status import STATUS_CODE, URGENCY, Status
+from lag.verdict.window.rates import Floats
 
 _UNKNOWN = STATUS_CODE[Status.UNKNOWN]
 

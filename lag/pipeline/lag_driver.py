@@ -21,7 +21,7 @@ from lag.pipeline.partition_worker import CARRIED, LagJob, Times
 from lag.pipeline.shares import FilePart, computed, file_parts
 from lag.pipeline.topic_worker import SEEN, TopicJob
 from lag.pipeline.worker_results import RESULTS, files_of, rows_of
-from lag.verdict.samples import LOOKBACK_US
+from lag.verdict.window.samples import LOOKBACK_US
 
 SHARE_ROWS = 16_000_000
 """Samples and commits in one share: somewhat more than a gigabyte."""

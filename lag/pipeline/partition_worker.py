@@ -36,7 +36,7 @@ from lag.pipeline.shares import Shuffle, by_partition
 from lag.pipeline.worker_results import Writing, result_of
 from lag.rollup.lag_minutes import MINUTE_US, LagMinutes, minutes
 from lag.verdict.columns import concatenate
-from lag.verdict.samples import Commits, LogSamples
+from lag.verdict.window.samples import Commits, LogSamples
 
 CARRIED = "last commits"
 ENDS, COMMITS = END_OFFSETS.name, COMMITS_TABLE.name

@@ -17,8 +17,8 @@ from lag.pipeline.columns import Names, offsets, place, starts, times, unplaced
 from lag.pipeline.shares import Shuffle, by_topic
 from lag.pipeline.worker_results import Writing, result_of
 from lag.verdict.columns import concatenate, in_order
-from lag.verdict.rates import Floats
 from lag.verdict.status import URGENCY
+from lag.verdict.window.rates import Floats
 
 COLUMNS = (
     "cluster", "group_id", "topic", "minute", "lag_last", "time_lag_max_ms", "time_lag_min_ms", "time_lag_bounded",

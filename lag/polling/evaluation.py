@@ -10,10 +10,10 @@ from lag.polling.last_known import carry_forward
 from lag.polling.marker_checks import MarkerChecks
 from lag.polling.policy_file import PolicyReading
 from lag.polling.report import Report
-from lag.verdict.group_onsets import GroupOnsets
 from lag.verdict.judge import Past, judge
-from lag.verdict.open_verdicts import OpenVerdicts
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.openings.open_verdicts import OpenVerdicts
+from lag.verdict.rules.group_onsets import GroupOnsets
+from lag.verdict.window.sample_window import SampleRing
 
 
 class ClusterReader(Protocol):

@@ -9,7 +9,7 @@ from assignors.model import TopicPartition
 from lag.model import ClusterSnapshot, Remainder
 from lag.offsets import PartitionLag
 from lag.verdict.health import Health
-from lag.verdict.status_rules import REMAINDERS, RemainderCodes
+from lag.verdict.rules.status_rules import REMAINDERS, RemainderCodes
 
 CHECKS_PER_POLL = 20
 """Each check is a fetch of at most 64 KB; further rows are checked in the next poll."""

@@ -21,9 +21,9 @@ from pydantic_core import PydanticCustomError
 
 from lag.errors import ConfigError
 from lag.settings_file import load_settings_file
-from lag.verdict.policy import GroupPolicy, Policy
-from lag.verdict.sample_window import MIN_SAMPLES
-from lag.verdict.status_rules import Rules
+from lag.verdict.openings.policy import GroupPolicy, Policy
+from lag.verdict.rules.status_rules import Rules
+from lag.verdict.window.sample_window import MIN_SAMPLES
 from lag.watched_file import WatchedFile
 
 _RULES = {field.name for field in fields(Rules)}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from lag.errors import ConfigError, GroupscopeError
 from lag.model import ClusterSnapshot
 from lag.verdict.health import Health
-from lag.verdict.sample_window import Window
+from lag.verdict.window.sample_window import Window
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from lag.offsets import Ints
 from lag.rollup.lag_minutes import MINUTE_US
-from lag.verdict.rates import Floats
+from lag.verdict.window.rates import Floats
 
 WINDOWS_S = (300, 1_800, 3_600, 21_600, 86_400, 2_592_000)
 """5 and 30 minutes, 1, 6 and 24 hours, 30 days."""

@@ -1,4 +1,4 @@
-"""Lag of groups on partitions by the minute, from samples (`lag.verdict.samples`) and commits."""
+"""Lag of groups on partitions by the minute, from samples (`lag.verdict.window.samples`) and commits."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag.offsets import UNKNOWN, Flags, Ints
-from lag.verdict import rates
-from lag.verdict.rates import Floats
-from lag.verdict.sample_rates import Growth, growths, time_to_loss
-from lag.verdict.samples import Commits, LagSamples, LogSamples, lag_samples
 from lag.verdict.status import STATUS_CODE, Status
+from lag.verdict.window import rates
+from lag.verdict.window.rates import Floats
+from lag.verdict.window.sample_rates import Growth, growths, time_to_loss
+from lag.verdict.window.samples import Commits, LagSamples, LogSamples, lag_samples
 
 MINUTE_US = 60_000_000
 QUIET_US = 10 * MINUTE_US

@@ -11,8 +11,8 @@ from lag.offsets import PROBLEM_CODES, UNKNOWN, PartitionProblem
 from lag.verdict.health import Finding
 from lag.verdict.offset_terms import COMMIT, OffsetTerms, offset_terms
 from lag.verdict.onset import Onset, OnsetSource
+from lag.verdict.rules.status_rules import MARKERS_ONLY, Rules
 from lag.verdict.status import Status
-from lag.verdict.status_rules import MARKERS_ONLY, Rules
 
 _RULES: dict[Status, str] = {
     Status.LOST: "the {offset} is below the log start",

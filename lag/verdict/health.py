@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from lag.lazy_sequence import MadeOnce
 from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal, Remainder
-from lag.verdict.group_onsets import GroupOnsets
 from lag.verdict.onset import Onset, OnsetColumns
+from lag.verdict.rules.group_onsets import GroupOnsets
 from lag.verdict.status import Status, StatusCodes
 
 

@@ -15,19 +15,20 @@ from lag import partition_lag
 from lag.lazy_sequence import MadeOnce
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import UNKNOWN, Ints
-from lag.verdict import evidence, status_rules
+from lag.verdict import evidence
 from lag.verdict.columns import concatenate, take
-from lag.verdict.group_onsets import Evidence, GroupOnsets, evidence_of
-from lag.verdict.group_rules import GroupRules
-from lag.verdict.group_verdicts import GroupVerdicts, group_time_lag, judge_groups
 from lag.verdict.health import GroupColumns, GroupHealth, Health, PartitionHealth, PartitionHealths, TimeLag
 from lag.verdict.offset_terms import offset_terms
 from lag.verdict.onset import GroupRecords, OnsetColumns
-from lag.verdict.rates import Floats, TimeLags
-from lag.verdict.row_verdicts import GroupFlags, RowVerdicts, judge_rows
-from lag.verdict.sample_window import BLOCK_CELLS, Window
+from lag.verdict.rules import status_rules
+from lag.verdict.rules.group_onsets import Evidence, GroupOnsets, evidence_of
+from lag.verdict.rules.group_rules import GroupRules
+from lag.verdict.rules.group_verdicts import GroupVerdicts, group_time_lag, judge_groups
+from lag.verdict.rules.row_verdicts import GroupFlags, RowVerdicts, judge_rows
+from lag.verdict.rules.status_rules import CurrentRows, RemainderCodes, Rules, WindowStats
 from lag.verdict.status import NO_VERDICT, STATUS_CODE, TOO_EARLY, URGENCY, Status
-from lag.verdict.status_rules import CurrentRows, RemainderCodes, Rules, WindowStats
+from lag.verdict.window.rates import Floats, TimeLags
+from lag.verdict.window.sample_window import BLOCK_CELLS, Window
 
 _OK, _UNKNOWN = STATUS_CODE[Status.OK], STATUS_CODE[Status.UNKNOWN]
 _MEMBERLESS_STATES = {"empty", "dead"}

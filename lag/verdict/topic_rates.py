@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from lag.verdict import rates, status_rules
-from lag.verdict.rates import Floats
-from lag.verdict.sample_window import Window
-from lag.verdict.status_rules import Rules
+from lag.verdict.rules import status_rules
+from lag.verdict.rules.status_rules import Rules
+from lag.verdict.window import rates
+from lag.verdict.window.rates import Floats
+from lag.verdict.window.sample_window import Window
 
 
 def produce_rates(window: Window, rules: Rules | None = None) -> Floats:

@@ -15,9 +15,9 @@ from lag.model import Broker, ClusterSnapshot, GroupSnapshot, GroupType, LagTota
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionLag, PartitionProblem, PartitionRows, problem_code
 from lag.verdict.health import Finding, GroupColumns, GroupHealth, Health, PartitionHealth, PartitionHealths, TimeLag
 from lag.verdict.onset import SOURCE_CODE, Onset, OnsetColumns, OnsetSource
-from lag.verdict.rates import NEVER
-from lag.verdict.sample_window import Window
 from lag.verdict.status import STATUS_CODE, Status
+from lag.verdict.window.rates import NEVER
+from lag.verdict.window.sample_window import Window
 
 NOW_MS = 1_795_258_817_000
 INTERVAL_MS = 10_000

@@ -27,11 +27,11 @@ from lag.partition_lag import totals
 from lag.polling.evaluation import Evaluator
 from lag.polling.policy_file import PolicyReading
 from lag.polling.report import CollectorStatus, Report
-from lag.verdict import time_to_loss
-from lag.verdict.group_onsets import GroupOnsets, stored
 from lag.verdict.health import Finding
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
+from lag.verdict.rules.group_onsets import GroupOnsets, stored
 from lag.verdict.status import TOO_EARLY, Status
+from lag.verdict.window import time_to_loss
 from tests.app import feeds
 from tests.lag.generations.commits import Commit, columns
 from tests.lag.history.past import STATUS_OF

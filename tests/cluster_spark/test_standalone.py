@@ -14,7 +14,7 @@ from lag.embedded.broker import EmbeddedKafka
 from lag.history.recorder import SnapshotRecorder
 from lag.history.store import History
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.window.sample_window import SampleRing
 from tests.cluster_spark.standalone import Standalone
 from tests.lag.pipeline.broker_side import commit, create_topic, places, records, stable_groups
 from tests.support.consumers import Crowd

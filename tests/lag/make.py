@@ -20,8 +20,8 @@ from lag.model import Broker, ClusterSnapshot, GroupSnapshot, GroupType, Member,
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionProblem, PartitionRows, problem_code
 from lag.verdict.health import Health
 from lag.verdict.judge import Past, judge
-from lag.verdict.sample_window import SampleRing
-from lag.verdict.status_rules import Rules
+from lag.verdict.rules.status_rules import Rules
+from lag.verdict.window.sample_window import SampleRing
 
 CLUSTER = "test"
 BROKERS = (Broker(1, "b1", 9092), Broker(2, "b2", 9092), Broker(3, "b3", 9092))

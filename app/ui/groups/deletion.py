@@ -9,9 +9,9 @@ import pandas as pd
 from app.ui import formats, verdicts
 from lag.model import ClusterSnapshot
 from lag.offsets import PROBLEM_CODES, Ints
-from lag.verdict import time_to_loss
-from lag.verdict.sample_window import Window
-from lag.verdict.time_to_loss import NoTime, TimeToLoss
+from lag.verdict.window import time_to_loss
+from lag.verdict.window.sample_window import Window
+from lag.verdict.window.time_to_loss import NoTime, TimeToLoss
 
 ESTIMATE = (
     "retention.ms minus the age of the oldest unread record, or the distance to the log start at the rate of recent "

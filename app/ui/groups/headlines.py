@@ -10,8 +10,8 @@ from lag.model import GroupType
 from lag.verdict.health import GroupHealth
 from lag.verdict.offset_terms import offset_terms
 from lag.verdict.onset import Onset, OnsetSource
-from lag.verdict.rates import NEVER
 from lag.verdict.status import Status
+from lag.verdict.window.rates import NEVER
 
 SOURCES: dict[OnsetSource, str] = {
     OnsetSource.COMMIT: "from a commit in `__consumer_offsets`",

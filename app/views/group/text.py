@@ -12,8 +12,8 @@ from lag.generations.explanation import Explanation
 from lag.generations.recorded import Timeouts
 from lag.model import ClusterSnapshot, GroupType, Member
 from lag.verdict.health import GroupHealth
-from lag.verdict.rates import NEVER
 from lag.verdict.status import Status
+from lag.verdict.window.rates import NEVER
 
 UNKNOWN_TIMEOUTS = Timeouts(None, None)
 _EXCLUSIVE = (GroupType.CLASSIC, GroupType.CONSUMER)

@@ -12,7 +12,7 @@ from app.ui.group_table import GroupTable, seconds_or_never
 from app.ui.groups.deletion import of_groups
 from lag.model import ClusterSnapshot
 from lag.verdict.onset import Onset
-from lag.verdict.sample_window import Window
+from lag.verdict.window.sample_window import Window
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from app.ui.group_table import GroupTable
 from app.ui.groups.headlines import SOURCES, drain_time, growth, predicate
 from lag.model import ClusterSnapshot
 from lag.verdict.health import GroupHealth, Health
-from lag.verdict.rates import NEVER
 from lag.verdict.status import Status
+from lag.verdict.window.rates import NEVER
 
 
 def headline(snapshot: ClusterSnapshot, health: Health, table: GroupTable, zone: tzinfo) -> str:

@@ -14,10 +14,11 @@ from app.ui import formats, verdicts
 from app.ui.groups.deletion import SOON_S, Countdown, countdowns
 from lag.model import FOREVER, ClusterSnapshot, Topic, is_internal
 from lag.offsets import UNKNOWN, EndOffsets, Ints
-from lag.verdict import time_to_loss, topic_rates
+from lag.verdict import topic_rates
 from lag.verdict.health import Health
-from lag.verdict.sample_window import Window
 from lag.verdict.status import Status
+from lag.verdict.window import time_to_loss
+from lag.verdict.window.sample_window import Window
 
 MIN_POLLS = 2
 """Polls that a rate needs."""

@@ -11,11 +11,12 @@ from app.ui.groups import deletion
 from app.views.topics.tables import totals
 from lag.model import ClusterSnapshot
 from lag.offsets import PROBLEM_CODES, UNKNOWN, EndOffsets, Ints, OffsetTable
-from lag.verdict import row_index, time_to_loss
+from lag.verdict import row_index
 from lag.verdict.health import Health
-from lag.verdict.rates import Floats
-from lag.verdict.sample_window import Window
-from lag.verdict.time_to_loss import TimeToLoss
+from lag.verdict.window import time_to_loss
+from lag.verdict.window.rates import Floats
+from lag.verdict.window.sample_window import Window
+from lag.verdict.window.time_to_loss import TimeToLoss
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,8 @@ from lag.history.span import DAY, micros
 from lag.history.status_codes import rank_sql
 from lag.history.store import History, literal, timestamp
 from lag.offsets import UNKNOWN
-from lag.verdict.group_onsets import GroupOnsets, stored
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
+from lag.verdict.rules.group_onsets import GroupOnsets, stored
 from lag.verdict.status import STORED, Status
 
 log = logging.getLogger(__name__)

@@ -14,9 +14,9 @@ its status is that of the first rule that holds:
 5. WARN: the lag at no commit is below the lag at the commit before it.
 6. OK.
 
-What follows from these rules, and differs from `lag.verdict.status_rules`: one commit spans no time, so it is STOP
-after a second; one drop of the lag in the window clears WARN; a window without a known lag is WARN or STALL; the clock
-has whole seconds.
+What follows from these rules, and differs from `lag.verdict.rules.status_rules`: one commit spans no time, so it is
+STOP after a second; one drop of the lag in the window clears WARN; a window without a known lag is WARN or STALL; the
+clock has whole seconds.
 """
 
 from dataclasses import dataclass

@@ -15,9 +15,9 @@ from lag.verdict.burrow.evaluator import (
     group_statuses,
     partition_statuses,
 )
-from lag.verdict.rates import forward_fill
 from lag.verdict.row_index import reduce_groups
-from lag.verdict.sample_window import RowWindow, Window
+from lag.verdict.window.rates import forward_fill
+from lag.verdict.window.sample_window import RowWindow, Window
 
 
 class BurrowStatuses(NamedTuple):

@@ -12,7 +12,7 @@ from lag.errors import ConnectError
 from lag.model import Broker, ClusterSnapshot, GroupType, Problem, Scope
 from lag.polling.report import CollectorStatus, Report
 from lag.verdict.judge import Past, judge
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.window.sample_window import SampleRing
 from tests.lag.make import cluster, deleted, end, failed, group
 
 POLLS = 6

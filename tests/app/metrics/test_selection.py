@@ -13,8 +13,8 @@ from lag.offsets import EndOffsets, OffsetTable
 from lag.polling.report import CollectorStatus, Report
 from lag.verdict.health import GroupColumns, Health, PartitionHealth, PartitionHealths
 from lag.verdict.onset import OnsetColumns
-from lag.verdict.sample_window import Window
 from lag.verdict.status import STATUS_CODE, Status
+from lag.verdict.window.sample_window import Window
 from tests.app.metrics.clusters import of_family, one, samples, small, text
 from tests.lag.make import BROKERS, cluster, end, group
 

@@ -24,9 +24,9 @@ from lag.errors import AddressError
 from lag.model import Remainder
 from lag.verdict.judge import judge
 from lag.verdict.onset import OnsetSource
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.rules.status_rules import REMAINDERS
 from lag.verdict.status import Status
-from lag.verdict.status_rules import REMAINDERS
+from lag.verdict.window.sample_window import SampleRing
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import said

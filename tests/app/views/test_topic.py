@@ -16,7 +16,7 @@ from lag.model import FOREVER
 from lag.offsets import PartitionProblem
 from lag.polling.report import Report
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.window.sample_window import SampleRing
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import said, table

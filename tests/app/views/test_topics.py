@@ -14,8 +14,8 @@ from app.views.topics import tables, text, topic_tables
 from lag.model import FOREVER, ClusterSnapshot
 from lag.offsets import PartitionProblem
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import SampleRing, Window
-from lag.verdict.time_to_loss import NoTime
+from lag.verdict.window.sample_window import SampleRing, Window
+from lag.verdict.window.time_to_loss import NoTime
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import alt, figure, said, table

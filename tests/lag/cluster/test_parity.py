@@ -17,7 +17,7 @@ from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import PartitionLag, PartitionProblem
 from lag.partition_lag import totals
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.window.sample_window import SampleRing
 from tests.conftest import Demo
 from tests.oracle import consumer_groups as oracle
 from tests.support.demo_groups import PROBLEMS, STATES, TYPES

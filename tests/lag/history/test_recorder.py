@@ -20,9 +20,9 @@ from lag.model import INTERNAL_GROUP_PREFIX, ClusterSnapshot
 from lag.polling.collector import Collector
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.rules.status_rules import MARKERS_ONLY
 from lag.verdict.status import STORED, Status
-from lag.verdict.status_rules import MARKERS_ONLY
+from lag.verdict.window.sample_window import SampleRing
 from tests.lag.history.past import STATUS_OF
 from tests.lag.make import cluster, deleted, end, failed, group, judged
 from tests.lag.polling.test_collector import Script, clock

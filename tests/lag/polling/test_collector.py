@@ -20,9 +20,9 @@ from lag.polling.collectors import Collectors
 from lag.polling.policy_file import PolicyReading
 from lag.polling.report import Report
 from lag.schedule import Pause, pause_after, pause_before_retry
-from lag.verdict.policy import GroupPolicy, Policy
+from lag.verdict.openings.policy import GroupPolicy, Policy
+from lag.verdict.rules.status_rules import Rules
 from lag.verdict.status import Status
-from lag.verdict.status_rules import Rules
 from tests.lag.generations.recorded.events import recorded
 from tests.lag.generations.recorded.test_classic import FIRST, SECOND
 from tests.lag.make import cluster, end, group

@@ -10,8 +10,8 @@ from lag.offsets import PartitionProblem
 from lag.polling.last_known import carry_forward
 from lag.verdict.judge import judge
 from lag.verdict.onset import Onset, OnsetSource
-from lag.verdict.sample_window import SampleRing
 from lag.verdict.status import Status
+from lag.verdict.window.sample_window import SampleRing
 from tests.lag.make import BROKERS, cluster, deleted, end, group, judged
 from tests.support.known import known
 

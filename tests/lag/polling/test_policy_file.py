@@ -8,8 +8,8 @@ import pytest
 
 from lag.errors import ConfigError
 from lag.polling.policy_file import PolicyFile, load_policy
-from lag.verdict.policy import GroupPolicy, Policy
-from lag.verdict.status_rules import Rules
+from lag.verdict.openings.policy import GroupPolicy, Policy
+from lag.verdict.rules.status_rules import Rules
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from lag.rollup.lag_minutes import LagMinutes, minutes
-from lag.verdict.samples import LOOKBACK_US, Commits, LogSamples
 from lag.verdict.status import URGENCY
+from lag.verdict.window.samples import LOOKBACK_US, Commits, LogSamples
 from tests.lag.rollup import plain_minutes as plain
 from tests.lag.rollup.plain_minutes import Commit, Sample
 

@@ -9,10 +9,10 @@ from lag.model import ClusterSnapshot
 from lag.verdict import judge as judging
 from lag.verdict.evidence import RowFacts
 from lag.verdict.judge import judge
-from lag.verdict.row_verdicts import time_lags
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.rules.row_verdicts import time_lags
+from lag.verdict.rules.status_rules import CurrentRows, WindowStats
 from lag.verdict.status import Status
-from lag.verdict.status_rules import CurrentRows, WindowStats
+from lag.verdict.window.sample_window import SampleRing
 from tests.lag.make import cluster, end, group, judged
 from tests.support.known import known
 

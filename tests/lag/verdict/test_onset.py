@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import pytest
 
 from lag.generations.commit_runs import CommitRuns
-from lag.verdict.group_onsets import GroupOnsets
 from lag.verdict.health import Finding
 from lag.verdict.judge import Past, judge
 from lag.verdict.onset import Onset, OnsetSource
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.rules.group_onsets import GroupOnsets
 from lag.verdict.status import Status
+from lag.verdict.window.sample_window import SampleRing
 from tests.lag.generations.commits import Commit, columns
 from tests.lag.make import cluster, end, group
 

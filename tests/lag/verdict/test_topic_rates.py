@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lag.verdict import topic_rates
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.window.sample_window import SampleRing
 from tests.lag.make import End, cluster, end, failed, group
 
 
@@ -52,5 +52,5 @@ def test_rates_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> N
     polls = [{f"read-{p}": end(10 + p * number) for p in range(9)} for number in range(4)]
     whole = rates_after(polls)
     assert whole.tolist() == [p / 10 for p in range(9)]
-    monkeypatch.setattr("lag.verdict.sample_window.BLOCK_CELLS", 8)
+    monkeypatch.setattr("lag.verdict.window.sample_window.BLOCK_CELLS", 8)
     assert rates_after(polls).tolist() == whole.tolist()

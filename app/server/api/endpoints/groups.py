@@ -23,10 +23,10 @@ from app.server.api.endpoint import Call, Endpoint, Page, Query
 from lag.model import ClusterSnapshot, GroupType, is_internal
 from lag.offsets import topics_by_group
 from lag.polling.report import Report
-from lag.verdict import time_to_loss
 from lag.verdict.health import GroupHealth, PartitionHealth, TimeLag
 from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
-from lag.verdict.time_to_loss import LeastTime, NoTime
+from lag.verdict.window import time_to_loss
+from lag.verdict.window.time_to_loss import LeastTime, NoTime
 
 MOST_RECORDS = 2**63 - 1
 """Kafka's offsets are int64."""

@@ -8,7 +8,7 @@ from app.server.source import Source
 from lag.model import ClusterSnapshot, GroupType, Member
 from lag.polling.report import Report
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.window.sample_window import SampleRing
 from tests.app import feeds
 from tests.lag.make import GroupSpec, cluster, deleted, end, group, tp
 

@@ -11,8 +11,8 @@ from app.ui import verdicts
 from app.ui.groups.deletion import REASONS, of_groups, two_units
 from lag.model import FOREVER
 from lag.offsets import PartitionProblem
-from lag.verdict.sample_window import SampleRing
-from lag.verdict.time_to_loss import NoTime
+from lag.verdict.window.sample_window import SampleRing
+from lag.verdict.window.time_to_loss import NoTime
 from tests.lag.make import cluster, end, group
 
 HOUR_MS = 3_600_000

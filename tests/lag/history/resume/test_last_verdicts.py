@@ -11,8 +11,8 @@ from lag.history.store import History
 from lag.verdict.health import Health
 from lag.verdict.judge import Past, judge
 from lag.verdict.onset import Onset, OnsetSource
-from lag.verdict.sample_window import SampleRing
 from lag.verdict.status import URGENCY, Status
+from lag.verdict.window.sample_window import SampleRing
 from tests.lag.make import cluster, end, group
 
 START = 1_790_000_000_000

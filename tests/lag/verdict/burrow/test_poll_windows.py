@@ -7,7 +7,7 @@ import pytest
 
 from lag.verdict.burrow.evaluator import BurrowSettings, BurrowStatus, CommitWindows
 from lag.verdict.burrow.poll_windows import BurrowStatuses, burrow_statuses, commit_windows
-from lag.verdict.sample_window import RowWindow, SampleRing
+from lag.verdict.window.sample_window import RowWindow, SampleRing
 from tests.lag.make import cluster, end, group
 
 POLLS = 12

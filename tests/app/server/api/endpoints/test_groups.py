@@ -11,7 +11,7 @@ from lag.partition_lag import totals
 from lag.polling.report import Report
 from lag.verdict import judge
 from lag.verdict.health import PartitionHealth
-from lag.verdict.row_verdicts import RowVerdicts
+from lag.verdict.rules.row_verdicts import RowVerdicts
 from tests.app import feeds, synthetic
 from tests.app.server.api.conformity import ask
 from tests.app.server.api.reports import NOW_MS, ODD, ids, installed, report, source_of

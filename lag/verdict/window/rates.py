@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag.offsets import UNKNOWN, Codes, Flags, Ints
-from lag.verdict.sample_window import RowWindow
+from lag.verdict.window.sample_window import RowWindow
 
 Floats = NDArray[np.float64]
 Samples = Ints | Sequence[Ints]

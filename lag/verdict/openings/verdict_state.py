@@ -11,7 +11,7 @@ from assignors.durations import duration
 from lag.verdict.evidence import rule
 from lag.verdict.health import Finding
 from lag.verdict.onset import Onset, OnsetSource
-from lag.verdict.policy import GroupPolicy
+from lag.verdict.openings.policy import GroupPolicy
 from lag.verdict.status import STATUS_CODE, Status
 
 

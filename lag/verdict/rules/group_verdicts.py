@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lag.offsets import UNKNOWN, Flags, Ints
-from lag.verdict.rates import NEVER, Floats, TimeLags
 from lag.verdict.row_index import first_of_groups, group_of_row, reduce_groups
-from lag.verdict.row_verdicts import RowVerdicts
+from lag.verdict.rules.row_verdicts import RowVerdicts
+from lag.verdict.rules.status_rules import MARKERS_ONLY
 from lag.verdict.status import STATUS_CODE, URGENCY, Status, StatusCodes
-from lag.verdict.status_rules import MARKERS_ONLY
+from lag.verdict.window.rates import NEVER, Floats, TimeLags
 
 
 class GroupVerdicts(NamedTuple):

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lag.verdict import rates
-from lag.verdict.rates import NEVER
-from lag.verdict.sample_window import RowWindow
+from lag.verdict.window import rates
+from lag.verdict.window.rates import NEVER
+from lag.verdict.window.sample_window import RowWindow
 from tests.support.random_examples import random_examples
 
 T = [0, 10_000, 20_000, 30_000]

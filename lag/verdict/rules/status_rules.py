@@ -34,10 +34,10 @@ from numpy.typing import NDArray
 
 from lag.model import Remainder
 from lag.offsets import UNKNOWN, Flags, Ints, OffsetTable, PartitionProblem, Problems, problem_code
-from lag.verdict import rates
-from lag.verdict.rates import Floats, Rates
-from lag.verdict.sample_window import RowWindow
 from lag.verdict.status import STATUS_CODE, Status, StatusCodes
+from lag.verdict.window import rates
+from lag.verdict.window.rates import Floats, Rates
+from lag.verdict.window.sample_window import RowWindow
 
 RemainderCodes = NDArray[np.uint8]
 REMAINDERS: tuple[Remainder, ...] = (Remainder.UNKNOWN, Remainder.RECORDS, Remainder.MARKERS_ONLY)

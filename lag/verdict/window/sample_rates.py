@@ -1,12 +1,12 @@
-"""Consume rate, produce rate and time to loss from samples (`lag.verdict.samples`). Pure functions on arrays."""
+"""Consume rate, produce rate and time to loss from samples (`lag.verdict.window.samples`). Pure functions on arrays."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from lag.offsets import UNKNOWN, Flags, Ints
-from lag.verdict.rates import Floats
-from lag.verdict.samples import LOOKBACK_US, LagSamples
+from lag.verdict.window.rates import Floats
+from lag.verdict.window.samples import LOOKBACK_US, LagSamples
 
 MAX_GAP_US = 5 * 60_000_000
 """Two samples that are further apart do not count for a rate."""

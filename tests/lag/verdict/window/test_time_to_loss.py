@@ -10,10 +10,10 @@ import pytest
 
 from lag.model import FOREVER, ClusterSnapshot
 from lag.offsets import UNKNOWN
-from lag.verdict import time_to_loss
-from lag.verdict.rates import NEVER
-from lag.verdict.sample_window import SampleRing, Window
-from lag.verdict.time_to_loss import NoTime
+from lag.verdict.window import time_to_loss
+from lag.verdict.window.rates import NEVER
+from lag.verdict.window.sample_window import SampleRing, Window
+from lag.verdict.window.time_to_loss import NoTime
 from tests.lag.make import cluster, end, group
 
 MINUTE_MS = 60_000

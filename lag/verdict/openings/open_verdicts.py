@@ -11,9 +11,9 @@ from lag.lazy_sequence import MadeOnce
 from lag.offsets import UNKNOWN
 from lag.verdict.health import Finding, GroupHealth, Health
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
-from lag.verdict.policy import GroupPolicy, Policy
+from lag.verdict.openings.policy import GroupPolicy, Policy
+from lag.verdict.openings.verdict_state import VerdictState
 from lag.verdict.status import NO_VERDICT, STATUS_CODE, TOO_EARLY, URGENCY, Status
-from lag.verdict.verdict_state import VerdictState
 
 _NOTHING = VerdictState()
 

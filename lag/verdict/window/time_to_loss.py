@@ -14,11 +14,11 @@ import numpy as np
 
 from lag.model import FOREVER, ClusterSnapshot
 from lag.offsets import UNKNOWN, Codes, Flags, Ints
-from lag.verdict import rates
 from lag.verdict.columns import concatenate, take
-from lag.verdict.rates import NEVER, Floats, TimeLags
-from lag.verdict.sample_rates import MIN_DELETIONS
-from lag.verdict.sample_window import Window
+from lag.verdict.window import rates
+from lag.verdict.window.rates import NEVER, Floats, TimeLags
+from lag.verdict.window.sample_rates import MIN_DELETIONS
+from lag.verdict.window.sample_window import Window
 
 BLOCK_ROWS = 100_000
 

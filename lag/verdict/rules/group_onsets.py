@@ -26,7 +26,7 @@ from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict.columns import take
 from lag.verdict.onset import SOURCE_CODE, GroupRecords, OnsetColumns, OnsetSource
 from lag.verdict.row_index import group_of_row, name_indexer, reduce_groups
-from lag.verdict.row_verdicts import RowVerdicts
+from lag.verdict.rules.row_verdicts import RowVerdicts
 from lag.verdict.status import NO_VERDICT, STATUS_CODE, TOO_EARLY, Status, StatusCodes
 from lag.verdict.waiting import Waiting
 

@@ -4,9 +4,9 @@ import pytest
 
 from lag.verdict.health import Finding
 from lag.verdict.onset import Onset, OnsetSource
-from lag.verdict.policy import GroupPolicy
+from lag.verdict.openings.policy import GroupPolicy
+from lag.verdict.openings.verdict_state import VerdictState
 from lag.verdict.status import Status
-from lag.verdict.verdict_state import VerdictState
 
 LETTERS = {
     "s": Status.STOPPED,

@@ -12,10 +12,10 @@ from lag.offsets import PartitionProblem
 from lag.verdict.health import GroupHealth, Health
 from lag.verdict.judge import Past, judge
 from lag.verdict.onset import OnsetSource
-from lag.verdict.open_verdicts import OpenVerdicts
-from lag.verdict.policy import GroupPolicy, Policy
-from lag.verdict.sample_window import SampleRing
+from lag.verdict.openings.open_verdicts import OpenVerdicts
+from lag.verdict.openings.policy import GroupPolicy, Policy
 from lag.verdict.status import STATUS_CODE, TOO_EARLY, Status
+from lag.verdict.window.sample_window import SampleRing
 from tests.lag.make import cluster, end, failed, group
 
 HELD = Policy(GroupPolicy(open_polls=2, close_polls=3))

@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from lag.verdict.group_rules import GroupRules
-from lag.verdict.status_rules import Rules
+from lag.verdict.rules.group_rules import GroupRules
+from lag.verdict.rules.status_rules import Rules
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,15 @@ from typing import NamedTuple
 import numpy as np
 
 from lag.offsets import UNKNOWN, Flags, Ints, OffsetTable
-from lag.verdict import rates, status_rules
 from lag.verdict.columns import concatenate
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
-from lag.verdict.rates import NEVER, Floats, TimeLags
 from lag.verdict.row_index import group_of_row, reduce_groups
-from lag.verdict.sample_window import RowWindow, Window
+from lag.verdict.rules import status_rules
+from lag.verdict.rules.status_rules import CurrentRows, Rules, WindowStats
 from lag.verdict.status import STATUS_CODE, Status, StatusCodes
-from lag.verdict.status_rules import CurrentRows, Rules, WindowStats
+from lag.verdict.window import rates
+from lag.verdict.window.rates import NEVER, Floats, TimeLags
+from lag.verdict.window.sample_window import RowWindow, Window
 
 
 class RowVerdicts(NamedTuple):

@@ -13,8 +13,8 @@ from lag.model import GroupType
 from lag.offsets import PartitionProblem
 from lag.verdict.health import Finding, GroupHealth, PartitionHealth
 from lag.verdict.onset import Onset, OnsetSource
+from lag.verdict.rules.status_rules import Rules
 from lag.verdict.status import Status
-from lag.verdict.status_rules import Rules
 from tests.lag.make import End, cluster, deleted, end, failed, group, judged
 
 PARTITIONS = ("orders-0", "orders-1", "orders-2")

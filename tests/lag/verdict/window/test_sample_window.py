@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lag.model import ClusterSnapshot
-from lag.verdict.sample_window import SampleRing, Window
+from lag.verdict.window.sample_window import SampleRing, Window
 from tests.lag.make import End, cluster, deleted, end, failed, group
 
 SECOND = 1000

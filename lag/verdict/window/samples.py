@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from lag.offsets import UNKNOWN, Flags, Ints
-from lag.verdict.rates import Floats
+from lag.verdict.window.rates import Floats
 
 MAX_FILLED_SAMPLES = 2
 """An offset that a poll could not read takes the value of the poll before, at most this many times in a row."""

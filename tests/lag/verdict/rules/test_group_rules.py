@@ -7,13 +7,13 @@ import pytest
 
 from lag.model import ClusterSnapshot
 from lag.verdict import judge as judging
-from lag.verdict.group_rules import GroupRules
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
 from lag.verdict.onset import OnsetColumns
-from lag.verdict.sample_window import SampleRing, Window
+from lag.verdict.rules.group_rules import GroupRules
+from lag.verdict.rules.status_rules import Rules
 from lag.verdict.status import STATUS_CODE, TOO_EARLY, Status
-from lag.verdict.status_rules import Rules
+from lag.verdict.window.sample_window import SampleRing, Window
 from tests.lag.make import cluster, end, group, judged
 
 RULES = (Rules(), Rules(lag_floor=400), Rules(min_samples=30, min_s=300), Rules(marker_records=0))

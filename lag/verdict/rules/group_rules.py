@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag.offsets import Ints
-from lag.verdict.status_rules import Rules
+from lag.verdict.rules.status_rules import Rules
 
 
 class GroupRules(NamedTuple):

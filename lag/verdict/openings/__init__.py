@@ -1,0 +1,1 @@
+"""A verdict over time: it opens, holds and closes as the policy says."""
