@@ -226,6 +226,7 @@ def with_plugins(*references: str) -> Source:
     return replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=references))
 
 
+@pytest.mark.process
 def test_worked_examples_stand_beside_kafkas_assignors(open_page: Open) -> None:
     page = open_page("whatif", its=with_plugins(*worked_examples()), example="cooperative-hand-over")
     assert not page.exception
@@ -233,6 +234,7 @@ def test_worked_examples_stand_beside_kafkas_assignors(open_page: Open) -> None:
     assert table(page).loc["Weighted", "moved"] == 2
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("name", "told"),
     [
