@@ -10,7 +10,7 @@ export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE  # each process that a test starts would compile all that it imports
 
-.PHONY: setup setup-dev run check test test-long test-cluster fuzz lint bench clean
+.PHONY: setup setup-dev run check pure test test-long test-cluster fuzz lint bench clean
 
 setup: $(UV)  ## what the product needs, from the lock file
 	@$(UV) sync --quiet --locked --inexact --no-dev --extra demo --extra pipeline --python $(PYTHON)
@@ -26,7 +26,10 @@ setup-dev: $(UV)  ## what its tests and benchmarks need as well
 run: setup  ## a real Kafka with a demo workload, and the dashboard on it
 	@$(BIN)/groupscope up
 
-check: lint  ## lint, types, and every test that needs no JVM, broker, Spark, browser or new process
+check: setup-dev  ## lint, types, and every test that needs no JVM, broker, Spark, browser or new process
+	@$(MAKE) --no-print-directory --jobs 2 lint pure
+
+pure: setup-dev
 	@$(BIN)/pytest -n 2 --dist loadfile -q -m "$(PURE)" --hypothesis-profile=few $(PYTEST_ARGS)
 
 test: setup-dev  ## everything: a real broker, a real Chromium, Java's own classes
