@@ -26,8 +26,8 @@ from lag.errors import ConfigError
 from lag.generations.tail import OffsetsReader, Tail
 from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
-from lag.polling.evaluation import ClusterReader, LastVerdicts, ReadPolicy, no_verdicts
-from lag.polling.policy_file import PolicyFile, PolicyReading
+from lag.polling.evaluation import ClusterReader, LastVerdicts, ReadPolicy, default_policy, no_verdicts
+from lag.polling.policy_file import load_policy
 from lag.polling.verdict_changes import VerdictChanges
 from lag.verdict.health import Health
 from lag.watched_file import WatchedFile
@@ -56,7 +56,7 @@ def collectors() -> Iterator[Source]:
     envs = {c.name: os.environ if c.from_environment else {} for c in settings.clusters}
     connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
     versions = {package: metadata.version(package) for package in PACKAGES}
-    read_policy = PolicyReading if settings.policy is None else PolicyFile(settings.policy).read
+    read_policy = default_policy if settings.policy is None else WatchedFile(settings.policy, load_policy).read
     changes = {c.name: VerdictChanges() for c in settings.clusters}
     with recording(settings.history) as past, notifying(settings) as notifier:
         polled = {
@@ -110,7 +110,7 @@ def collector(
     settings: Settings,
     past: StoredHistory,
     changes: VerdictChanges,
-    read_policy: ReadPolicy = PolicyReading,
+    read_policy: ReadPolicy = default_policy,
     notifier: "Notifier | None" = None,
 ) -> Collector:
     """Polls the cluster and follows `__consumer_offsets` if that is configured.

@@ -17,8 +17,7 @@ from lag.generations.group_generations import Follower, GroupGenerations
 from lag.generations.live_group import TargetPartitions
 from lag.generations.recent import RecentRebalances
 from lag.generations.recorded import FollowStatus, Recording
-from lag.polling.evaluation import ClusterReader, Evaluator, LastVerdicts, ReadPolicy, no_verdicts
-from lag.polling.policy_file import PolicyReading
+from lag.polling.evaluation import ClusterReader, Evaluator, LastVerdicts, ReadPolicy, default_policy, no_verdicts
 from lag.polling.report import CollectorStatus, Report
 from lag.schedule import EMPTY_INTERVAL_S, Pause, pause_after, pause_before_retry
 from lag.verdict.health import Health
@@ -50,7 +49,7 @@ class Collector:
         interval_s: float = 10.0,
         follower: Follower | None = None,
         *,
-        read_policy: ReadPolicy = PolicyReading,
+        read_policy: ReadPolicy = default_policy,
         record: Callable[[Health], None] | None = None,
         last_verdicts: LastVerdicts = no_verdicts,
         clock_ms: Callable[[], int] = wall_clock_ms,

@@ -8,12 +8,13 @@ from lag.model import ClusterSnapshot, Remainder
 from lag.offsets import PartitionLag
 from lag.polling.last_known import carry_forward
 from lag.polling.marker_checks import MarkerChecks
-from lag.polling.policy_file import PolicyReading
 from lag.polling.report import Report
 from lag.verdict.judge import Past, judge
 from lag.verdict.openings.open_verdicts import OpenVerdicts
+from lag.verdict.openings.policy import Policy
 from lag.verdict.rules.group_onsets import GroupOnsets
 from lag.verdict.window.sample_window import SampleRing
+from lag.watched_file import Reading
 
 
 class ClusterReader(Protocol):
@@ -38,8 +39,13 @@ def no_verdicts(cluster_id: str, at_ms: int) -> GroupOnsets:
     return GroupOnsets.none()
 
 
-ReadPolicy = Callable[[], PolicyReading]
+ReadPolicy = Callable[[], Reading[Policy]]
 """The policy in force; called once a poll."""
+
+
+def default_policy() -> Reading[Policy]:
+    """Of a process without a policy file."""
+    return Reading(Policy())
 
 
 class Evaluator:
@@ -63,12 +69,12 @@ class Evaluator:
         window = self._samples.append(snapshot, commits)
         past = Past(self._onsets_before(snapshot), follower, follower is not None and follower.reads_all())
         reading = self._read_policy()
-        rules = reading.policy.rules_of([group.group_id for group in snapshot.groups])
+        rules = reading.value.rules_of([group.group_id for group in snapshot.groups])
         found = judge(snapshot, window, rules, self._marker_checks.column(snapshot), past)
         self._onsets = found.onsets
         self._marker_checks.look(found, reader.remainders)
         self._last = snapshot
-        self._verdicts, health = self._verdicts.after(found, reading.policy)
+        self._verdicts, health = self._verdicts.after(found, reading.value)
         return Report(snapshot, health, window, reading.problem)
 
     def _onsets_before(self, snapshot: ClusterSnapshot) -> GroupOnsets:

@@ -11,7 +11,7 @@
 Every key is optional. Those of a pattern apply on top of those at the top of the file.
 """
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
@@ -19,12 +19,10 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from lag.errors import ConfigError
 from lag.settings_file import load_settings_file
 from lag.verdict.openings.policy import GroupPolicy, Policy
 from lag.verdict.rules.status_rules import Rules
 from lag.verdict.window.sample_window import MIN_SAMPLES
-from lag.watched_file import WatchedFile
 
 _RULES = {field.name for field in fields(Rules)}
 
@@ -73,8 +71,8 @@ def _reachable(groups: list[_Group]) -> list[_Group]:
     for at, group in enumerate(groups):
         for earlier in groups[:at]:
             if _covers(earlier.pattern, group.pattern):
-                told = f"{group.pattern!r} is never used: {earlier.pattern!r}, before it, matches all of its groups."
-                raise PydanticCustomError("sentence", "{text}", {"text": told})
+                unused = f"{group.pattern!r} is never used: {earlier.pattern!r}, before it, matches all of its groups."
+                raise PydanticCustomError("sentence", "{text}", {"text": unused})
     return groups
 
 
@@ -85,26 +83,6 @@ def _covers(pattern: str, other: str) -> bool:
 
 class _File(_Thresholds):
     groups: Annotated[list[_Group], AfterValidator(_reachable)] = Field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyReading:
-    """The policy in force, and what is wrong with its file; None: nothing."""
-
-    policy: Policy = field(default_factory=Policy)
-    problem: ConfigError | None = None
-
-
-class PolicyFile:
-    """A policy file that the collectors of all clusters read. Raises ConfigError if it is broken from the start."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = WatchedFile(path, load_policy)
-
-    def read(self) -> PolicyReading:
-        """The policy in force now."""
-        found = self._file.read()
-        return PolicyReading(found.value, found.problem)
 
 
 def load_policy(path: Path) -> Policy:

@@ -24,8 +24,7 @@ from lag.history.recorder import group_snapshots
 from lag.model import ClusterSnapshot, Remainder
 from lag.offsets import PartitionLag
 from lag.partition_lag import totals
-from lag.polling.evaluation import Evaluator
-from lag.polling.policy_file import PolicyReading
+from lag.polling.evaluation import Evaluator, default_policy
 from lag.polling.report import CollectorStatus, Report
 from lag.verdict.health import Finding
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
@@ -139,7 +138,7 @@ class Server:
     def start(self) -> None:
         records = len(self.world.records)
         self.follower = Follower(self.world, 0 if self._look_back is None else max(0, records - self._look_back))
-        self._evaluator = Evaluator(PolicyReading, self.follower, self._last_verdicts)  # type: ignore[arg-type]
+        self._evaluator = Evaluator(default_policy, self.follower, self._last_verdicts)  # type: ignore[arg-type]
         self._number = 0
 
     def _last_verdicts(self, cluster_id: str, at_ms: int) -> GroupOnsets:

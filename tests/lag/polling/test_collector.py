@@ -17,12 +17,13 @@ from lag.generations.recorded import FollowStatus, Origin, Timeouts
 from lag.model import ClusterSnapshot, Problem, Remainder, Scope
 from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
-from lag.polling.policy_file import PolicyReading
+from lag.polling.evaluation import default_policy
 from lag.polling.report import Report
 from lag.schedule import Pause, pause_after, pause_before_retry
 from lag.verdict.openings.policy import GroupPolicy, Policy
 from lag.verdict.rules.status_rules import Rules
 from lag.verdict.status import Status
+from lag.watched_file import Reading
 from tests.lag.generations.recorded.events import recorded
 from tests.lag.generations.recorded.test_classic import FIRST, SECOND
 from tests.lag.make import cluster, end, group
@@ -224,9 +225,9 @@ def test_recorded_ones_stay_while_polls_have_seen_nothing_newer(collect: Any) ->
 
 
 def test_each_poll_is_judged_by_the_policy_of_its_time(collect: Any) -> None:
-    tolerant = PolicyReading(Policy(GroupPolicy(Rules(lag_floor=100))))
-    broken = PolicyReading(tolerant.policy, ConfigError("policy.yaml is broken"))
-    readings = iter([PolicyReading(), tolerant])
+    tolerant = Reading(Policy(GroupPolicy(Rules(lag_floor=100))))
+    broken = Reading(tolerant.value, ConfigError("policy.yaml is broken"))
+    readings = iter([default_policy(), tolerant])
     lost = Script(lambda number, at_ms: cluster({"g": group({"t-0": 50})}, {"t-0": end(150)}, number, at_ms))
     collector = collect(lost, interval_s=3600, read_policy=lambda: next(readings, broken))
     seen = []

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from lag.errors import ConfigError
-from lag.polling.policy_file import PolicyFile, load_policy
+from lag.polling.policy_file import load_policy
 from lag.verdict.openings.policy import GroupPolicy, Policy
 from lag.verdict.rules.status_rules import Rules
+from lag.watched_file import WatchedFile
 
 
 @pytest.fixture
@@ -119,41 +120,41 @@ def test_patterns_may_overlap_if_the_narrower_one_comes_first(file: Path) -> Non
 
 def test_a_file_that_is_missing_or_no_text_is_refused(file: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
-        PolicyFile(file)
+        WatchedFile(file, load_policy)
     file.write_bytes(b"\xff")
     with pytest.raises(ConfigError, match="is not UTF-8"):
-        PolicyFile(file)
+        WatchedFile(file, load_policy)
 
 
 def test_a_change_takes_effect_at_the_next_reading(file: Path) -> None:
-    policy = PolicyFile(written(file, "lag_floor: 1"))
-    assert policy.read().policy.default.rules.lag_floor == 1
+    policy = WatchedFile(written(file, "lag_floor: 1"), load_policy)
+    assert policy.read().value.default.rules.lag_floor == 1
     written(file, "lag_floor: 2")
-    assert policy.read().policy.default.rules.lag_floor == 2
+    assert policy.read().value.default.rules.lag_floor == 2
     assert policy.read().problem is None
 
 
 def test_a_file_that_did_not_change_is_not_read_again(file: Path) -> None:
-    policy = PolicyFile(written(file, "lag_floor: 1"))
-    assert policy.read().policy is policy.read().policy
+    policy = WatchedFile(written(file, "lag_floor: 1"), load_policy)
+    assert policy.read().value is policy.read().value
 
 
 def test_the_last_good_policy_stays_while_the_file_is_broken(file: Path) -> None:
-    policy = PolicyFile(written(file, "lag_floor: 1"))
+    policy = WatchedFile(written(file, "lag_floor: 1"), load_policy)
     written(file, "lag_flor: 2")
     broken = policy.read()
-    assert broken.policy.default.rules.lag_floor == 1
+    assert broken.value.default.rules.lag_floor == 1
     assert "line 1: lag_flor" in str(broken.problem)
     assert policy.read() == broken
     written(file, "lag_floor: 3")
     mended = policy.read()
-    assert (mended.policy.default.rules.lag_floor, mended.problem) == (3, None)
+    assert (mended.value.default.rules.lag_floor, mended.problem) == (3, None)
 
 
 def test_the_last_good_policy_stays_while_the_file_is_gone(file: Path) -> None:
-    policy = PolicyFile(written(file, "lag_floor: 1"))
+    policy = WatchedFile(written(file, "lag_floor: 1"), load_policy)
     file.unlink()
-    assert policy.read().policy.default.rules.lag_floor == 1
+    assert policy.read().value.default.rules.lag_floor == 1
     assert "No such file" in str(policy.read().problem)
     written(file, "lag_floor: 1")
     assert policy.read().problem is None
