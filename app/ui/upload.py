@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app.ui import formats, widgets
+from app.ui import downloads, formats, widgets
 from assignors.scenario import ScenarioError
 
 MOST_UPLOAD_MB = 2
@@ -17,7 +17,7 @@ Take = Callable[[bytes, str], None]
 def story_file(key: str, name: str, data: Callable[[], bytes], take: Take) -> None:
     """A story as the file `name`, to edit and upload; `key` is that of its uploader."""
     with st.popover("Story file", icon=":material/description:", type="tertiary"):
-        widgets.download("Download", data, name, "application/yaml", f"{key}_download")
+        downloads.button("Download", data, name, "application/yaml", f"{key}_download")
         st.markdown(":small[Edit the file, then upload it:]")
         uploader(key, take, (*TYPES, "txt"))
 

@@ -1,103 +1,18 @@
-"""What several pages share: status line, actions, titles, tables and their columns."""
+"""What several pages share: actions, titles, pickers, tables and their columns, buttons that open a page."""
 
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
-from unicodedata import normalize
 
 import pandas as pd
 import streamlit as st
 from plotly.graph_objects import Figure
 
 from app.pages import BY_NAME
-from app.ui import formats, state, verdicts
-from app.ui.problems import problem_lines
+from app.ui import downloads, formats, state, verdicts
 from lag.verdict.status import URGENCY, Status
 
 ROW_PX = 28
-TICK = "2s"
 PLOTLY = {"displayModeBar": False, "responsive": True}
-Frame = Callable[[], pd.DataFrame]
-
-
-def require_report() -> state.Shown:
-    """The report to show. Without one, show why, wait for it, and stop the page."""
-    page = state.shown()
-    if page is None:
-        if state.cluster() is None:
-            _no_cluster()
-        else:
-            _waiting()
-        st.stop()
-    state.drawn(page)
-    return page
-
-
-def _no_cluster() -> None:
-    st.title("No cluster is configured", anchor=False)
-    st.markdown("groupscope shows the consumer groups of a Kafka cluster. To connect it to one, start it with:")
-    st.code(
-        "groupscope serve --bootstrap-server broker:9092     # your cluster\n"
-        "groupscope up                                       # a demo cluster on this machine",
-        language="bash",
-    )
-
-
-@st.fragment(run_every=TICK)
-def _waiting() -> None:
-    feed, name = state.feed(), state.cluster() or ""
-    if feed is None or feed.latest() is not None:
-        st.rerun()
-        return
-    status = feed.status()
-    if status.error is None:
-        st.title(f"Reading {formats.code(name)} for the first time", anchor=False)
-        st.markdown(":gray[Groups, members and offsets appear here after the first poll.]")
-        return
-    st.title(f"{formats.code(name)} cannot be read", anchor=False)
-    st.markdown(f":red[:material/error: {formats.md(str(status.error))}]")
-    attempts = formats.plural(status.consecutive_failures, "attempt")
-    st.markdown(
-        f":gray[{attempts} failed, {_next_try(status.next_poll_ms)}. The page updates when the cluster answers.]"
-    )
-    st.button("Try now", icon=":material/refresh:", on_click=feed.poll_now, key="try_now")
-
-
-def _next_try(next_poll_ms: int | None) -> str:
-    wait = 0.0 if next_poll_ms is None else (next_poll_ms - state.now_ms()) / 1000
-    return f"next try in {formats.duration(max(1.0, wait))}" if wait > 0 else "trying now"
-
-
-def headline(page: state.Shown, sentence: str) -> None:
-    """The headline; grey while the data is stale."""
-    st.title(f":gray[{sentence}]" if page.stale else sentence, anchor=False)
-
-
-@st.fragment(run_every=TICK)
-def status_line(before: str, coverage: str, small: bool = False) -> None:
-    """`before`, then age, coverage and poll interval. Updates itself, and redraws the page when it is outdated."""
-    if state.is_outdated():
-        st.rerun()
-    page = state.shown()
-    if page is None:
-        return
-    age = formats.age(page.report.snapshot.at_ms, page.now_ms)
-    at = formats.clock(page.report.snapshot.at_ms, state.zone())
-    interval = "paused" if state.paused() else f"polled every {formats.duration(page.status.interval_s)}"
-    line = f"{before} :gray[{formats.joined(age, coverage, interval)}]"
-    st.markdown(f":small[{line}]" if small else line, help=f"Read at {at}, {formats.utc(page.report.snapshot.at_ms)}")
-    _failing(page)
-
-
-def _failing(page: state.Shown) -> None:
-    """Why there is no newer data, if so."""
-    status = page.status
-    if status.error is not None:
-        since = f" since {formats.clock(status.failing_since_ms, state.zone())}" if status.failing_since_ms else ""
-        why = f"{formats.md(str(status.error))} ({_next_try(status.next_poll_ms)})"
-        line(":red", "cloud_off", f"No new data{since}", why)
-    elif page.stale:
-        line(":orange", "hourglass_top", "This data is old", "the current poll takes longer than usual")
 
 
 def line(colour: str, icon: str, head: str, rest: str) -> None:
@@ -105,51 +20,12 @@ def line(colour: str, icon: str, head: str, rest: str) -> None:
     st.markdown(f":small[{colour}[:material/{icon}: {head}:] {rest}]")
 
 
-def problems(page: state.Shown) -> None:
-    """What could not be read, one line each."""
-    for icon, head, rest in problem_lines(page.report.snapshot):
-        line(":orange" if icon == "lock" else ":red", icon, head, rest)
-
-
-def actions(name: str, table: Frame) -> None:
+def actions(name: str, table: Callable[[], pd.DataFrame]) -> None:
     """Pause, CSV and JSON. The files hold all rows that pass the filters."""
     label, icon = ("Resume", "play_arrow") if state.paused() else ("Pause", "pause")
     help_ = "Keep this snapshot on screen; its age keeps counting"
     plain_button(label, icon, "pause", state.toggle_pause, help=help_)
-    downloads(name, table)
-
-
-def downloads(name: str, table: Frame) -> None:
-    """CSV and JSON of a table, generated on click."""
-    download("CSV", lambda: csv(table()), f"{name}.csv", "text/csv", f"{name}_csv", type="tertiary")
-    download("JSON", lambda: records(table()), f"{name}.json", "application/json", f"{name}_json", type="tertiary")
-
-
-def download(label: str, data: Callable[[], bytes], file: str, mime: str, key: str, **options: Any) -> None:
-    """A button that downloads `data`, which is computed at the click."""
-    st.download_button(label, data, file, mime, key=key, icon=":material/download:", on_click="ignore", **options)
-
-
-FORMULA_SIGNS = frozenset("=+-@")
-
-
-def csv(frame: pd.DataFrame) -> bytes:
-    """CSV that is safe in a spreadsheet: text that starts like a formula gets a leading apostrophe."""
-    text = frame.select_dtypes("object").columns
-    return frame.assign(**{c: frame[c].map(_inert) for c in text}).to_csv(index=False).encode()
-
-
-def _inert(value: object) -> object:
-    """Spreadsheets skip leading blanks, and take full-width signs for the plain ones."""
-    if not isinstance(value, str) or len(value) < 2:
-        return value
-    first = normalize("NFKC", value.lstrip()[:1])
-    return f"'{value}" if value[:1] in "\t\r\n" or first in FORMULA_SIGNS else value
-
-
-def records(frame: pd.DataFrame) -> bytes:
-    """A JSON array with one object per row; unknown is null."""
-    return json.dumps(json.loads(frame.to_json(orient="records")), indent=1, ensure_ascii=False).encode()
+    downloads.buttons(name, table)
 
 
 def titled(title: str, legend: str = "") -> None:
@@ -165,7 +41,7 @@ def titled_table(title: str, legend: str, name: str, frame: pd.DataFrame) -> Non
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         titled(title, legend)
         st.space("stretch")
-        downloads(name, lambda: frame)
+        downloads.buttons(name, lambda: frame)
 
 
 def row_count(shown: int, rows: int, what: str) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, stepper, widgets
+from app.ui import downloads, formats, state, stepper, widgets
 from app.ui.charts.base import clip
 from app.ui.groups.member_names import MAX_NAME_LENGTH, full_member_names, member_names
 from app.ui.movement import animation, counts, encoding, flow, from_generations, sentences, step, stills, tables
@@ -161,10 +161,10 @@ def move_table(generations: Sequence[Generation], at: int, names: Mapping[str, s
     with st.container(gap="xxsmall"):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             widgets.titled("Moves", f":gray[{formats.plural(len(frame), 'partition')} changed]")
-            widgets.downloads("moves", lambda: tables.move_rows(generation, full_names))
-            widgets.download(
+            downloads.buttons("moves", lambda: tables.move_rows(generation, full_names))
+            downloads.button(
                 "Assignment",
-                lambda: widgets.csv(tables.plan_rows(generation, full_names)),
+                lambda: downloads.csv(tables.plan_rows(generation, full_names)),
                 "plan.csv",
                 "text/csv",
                 "plan_csv",

@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from app.ui import widgets
+from app.ui import required_report, widgets
 from app.views.about import notices, parts
 
 widgets.follow()
-page = widgets.require_report()
+page = required_report.require_report()
 
-widgets.headline(page, parts.conclusion(page))
+required_report.headline(page, parts.conclusion(page))
 with st.container(gap="xxsmall"):
-    widgets.status_line(parts.pace(page), "")
-    widgets.problems(page)
+    required_report.status_line(parts.pace(page), "")
+    required_report.problems(page)
     parts.policy_problem(page)
 
 left, right = st.columns([0.6, 0.4], gap="medium")

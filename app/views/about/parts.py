@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app.server import source
-from app.ui import formats, state, widgets
+from app.ui import downloads, formats, state, widgets
 from app.ui.table_limits import MAX_LAG_COLUMNS, MAX_OPTIONS, MAX_ROWS, MAX_SPARKLINE_ROWS
 from app.views.about import bundle
 
@@ -153,7 +153,7 @@ def report_a_bug(page: state.Shown) -> None:
         "hosts are left out or hashed.]"
     )
     versions = source.current().versions
-    widgets.download(
+    downloads.button(
         "Download the bundle",
         lambda: bundle.build(page.report, page.status, versions, state.settings_in_force(page.cluster)),
         "groupscope-bundle.json",

@@ -6,7 +6,7 @@ import streamlit as st
 from app.documents.advice import finding_document
 from app.pages import BY_NAME
 from app.properties_advice import Kind, PropertiesAdvice, advise_text
-from app.ui import formats, state, widgets
+from app.ui import downloads, formats, state, widgets
 from app.ui.advice.findings import SOURCES, show_finding
 from app.ui.advice.verdict import verdict
 from assignors.advice import Workload
@@ -123,7 +123,7 @@ def findings(advice: PropertiesAdvice) -> None:
         widgets.titled("Findings")
         st.space("stretch")
         if advice.findings:
-            widgets.downloads(
+            downloads.buttons(
                 "advice", lambda: pd.DataFrame([finding_document(located) for located in advice.findings])
             )
     if not advice.findings:

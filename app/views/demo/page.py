@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from app.ui import widgets
+from app.ui import required_report, widgets
 from app.views.demo import parts
 
 widgets.follow()
-page = widgets.require_report()
+page = required_report.require_report()
 cases = parts.cases(page)
 
-widgets.headline(page, parts.conclusion(cases))
+required_report.headline(page, parts.conclusion(cases))
 with st.container(gap="xxsmall"):
-    widgets.status_line("Change the workload here, and watch the Overview and Group pages.", "")
+    required_report.status_line("Change the workload here, and watch the Overview and Group pages.", "")
     parts.readiness()
     parts.said()
 

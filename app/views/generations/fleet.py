@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, required_report, state, widgets
 from app.ui.groups import recordings
 from app.views.generations import filters, link, text
 from app.views.generations.cause_looks import cause_looks
@@ -30,8 +30,8 @@ def fleet(page: state.Shown, title: "st.delta_generator.DeltaGenerator") -> None
         kinds = filters.causes(one.kinds for one in within)
     rows = [one for one in within if kinds & set(one.kinds)]
     with title:
-        widgets.headline(page, text.fleet_headline(rows, _within(found, key, now_ms)))
-        widgets.status_line("", text.fleet_facts(rows, _known_since(found, key, now_ms)), small=True)
+        required_report.headline(page, text.fleet_headline(rows, _within(found, key, now_ms)))
+        required_report.status_line("", text.fleet_facts(rows, _known_since(found, key, now_ms)), small=True)
     if not found.rebalances:
         st.markdown(
             "Rebalances appear here when a member joins or leaves, a topic gets more partitions, or the assignor "

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, required_report, state, widgets
 from app.ui.groups import predictions
 from app.ui.movement import panel
 from app.views.generations import fleet, link, parts, timeline
@@ -22,7 +22,7 @@ if refused is not None:
     widgets.line(":red", "error", "The link cannot be followed", formats.md(str(refused)))
     st.stop()
 if shown is None:
-    fleet.fleet(widgets.require_report(), title)
+    fleet.fleet(required_report.require_report(), title)
     st.stop()
 if not shown.generations:
     with title:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.ui import formats, state, verdicts, widgets
+from app.ui import formats, required_report, state, verdicts, widgets
 from app.ui.groups.headlines import SOURCES, clock
 from app.views.group.view import GroupView
 from lag.verdict.status import Status
@@ -36,7 +36,7 @@ def pick_one(page: state.Shown) -> None:
         st.markdown("A group appears here when its first member joins or commits.")
         return
     st.title("Which group?", anchor=False)
-    widgets.status_line("Choose a consumer group to see its members, partitions and assignment.", "")
+    required_report.status_line("Choose a consumer group to see its members, partitions and assignment.", "")
     picker(page, None)
     widgets.titled("Most urgent")
     urgent = frame.head(MOST_URGENT)
@@ -57,7 +57,7 @@ def pick_one(page: state.Shown) -> None:
 def not_found(page: state.Shown, group_id: str) -> None:
     """The group of the URL is not in the snapshot."""
     st.title(f"{formats.code(group_id)} is not on this cluster", anchor=False)
-    widgets.status_line("It was deleted, has expired, or the link is for another cluster.", "")
+    required_report.status_line("It was deleted, has expired, or the link is for another cluster.", "")
     picker(page, None)
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, widgets
+from app.ui import downloads, formats, widgets
 from app.ui.table_limits import MAX_ROWS
 from app.views.group import tables
 from app.views.group.view import GroupView
@@ -25,7 +25,7 @@ def members(view: GroupView) -> None:
         st.space("stretch")
         text = widgets.text_filter("Member", "members_q", 160)
         rows = widgets.containing(tables.members(view), text, *tables.MEMBER_NAMES)
-        widgets.downloads("members", lambda: rows.drop(columns=["rank"]))
+        downloads.buttons("members", lambda: rows.drop(columns=["rank"]))
     shown = rows.head(MAX_ROWS)
     _members_table(view, shown)
     widgets.row_count(len(shown), len(rows), "member")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, required_report, state, widgets
 from app.views.group import (
     assignment,
     conclusion,
@@ -18,7 +18,7 @@ from app.views.group import (
 from app.views.group.state import view as view_of
 
 widgets.follow()
-page = widgets.require_report()
+page = required_report.require_report()
 
 chosen = state.url("group")
 if chosen is None:
@@ -31,7 +31,7 @@ if view is None:
 
 left, right = st.columns([0.8, 0.2], vertical_alignment="bottom")
 with left:
-    widgets.headline(page, text.headline(view, state.zone()))
+    required_report.headline(page, text.headline(view, state.zone()))
 with right, st.container(gap="xxsmall"):
     conclusion.picker(page, chosen)
     conclusion.links(chosen)
@@ -39,7 +39,7 @@ with st.container(gap="xxsmall"):
     st.markdown(
         f"{widgets.verdict_badge(view.health.finding.status)} {conclusion.reason(view)} {conclusion.rule(view)}"
     )
-    widgets.status_line("", text.facts(view), small=True)
+    required_report.status_line("", text.facts(view), small=True)
     widgets.note(text.offsets_location(view, page.report.snapshot))
     conclusion.problems(view)
 next_step.show(page, view)

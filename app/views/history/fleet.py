@@ -5,7 +5,7 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, verdicts, widgets
+from app.ui import downloads, formats, state, verdicts, widgets
 from app.ui.cluster_history import ClusterHistory
 from app.ui.table_limits import MAX_ROWS
 from app.views.history import charts, parts, tables, text
@@ -42,7 +42,7 @@ def draw(history: ClusterHistory, span: Span, newest: datetime | None) -> None:
     if len(rows) > MAX_ROWS:
         widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
     with tools:
-        widgets.downloads("history", lambda: tables.fleet_export(rows))
+        downloads.buttons("history", lambda: tables.fleet_export(rows))
 
 
 def _map(rows: pd.DataFrame, cells: pd.DataFrame, span: Span) -> None:

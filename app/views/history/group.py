@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.ui import widgets
+from app.ui import downloads, required_report, widgets
 from app.ui.cluster_history import ClusterHistory
 from app.ui.table_limits import MAX_OPTIONS
 from app.views.history import group_charts, group_tables, parts, tables, text
@@ -36,7 +36,7 @@ def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | N
         st.title(text.group(scope, series, health, periods, parts.shown_time(span)), anchor=False)
         parts.status_line(history, span, newest, text.facts(series, partitions, health))
     with tools:
-        widgets.downloads("lag", lambda: tables.points(series))
+        downloads.buttons("lag", lambda: tables.points(series))
     left, right = st.columns([0.56, 0.44], gap="medium")
     with left, st.container(gap="xxsmall"):
         group_charts.lag(scope, series, health, periods, span)
@@ -53,7 +53,7 @@ def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | N
 def _periods(health: pd.DataFrame, scope: Scope) -> list[TroublePeriod] | None:
     """The periods of trouble; the one that goes on has the onset of the live verdict, as on the other pages."""
     periods = trouble_periods(health, TROUBLE)
-    live = widgets.require_report().report.health.group(scope.group_id)
+    live = required_report.require_report().report.health.group(scope.group_id)
     if periods is None or live is None or state_history.until() is not None:
         return periods
     return with_onset(periods, live.finding)

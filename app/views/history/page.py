@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from app.ui import widgets
+from app.ui import required_report, widgets
 from app.ui.cluster_history import cluster_history
 from app.views.history import fleet, group, parts, state
 
 widgets.follow()
-history = cluster_history(widgets.require_report())
+history = cluster_history(required_report.require_report())
 if history is None:
     parts.no_history()
     st.stop()

@@ -4,20 +4,20 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, required_report, state, widgets
 from app.views.overview import parts, tables, text
 from app.views.overview.state import group_table
 
 widgets.follow()
-page = widgets.require_report()
+page = required_report.require_report()
 table = group_table(page)
 snapshot, health = page.report.snapshot, page.report.health
 
-widgets.headline(page, text.headline(snapshot, health, table, state.zone()))
+required_report.headline(page, text.headline(snapshot, health, table, state.zone()))
 with st.container(gap="xxsmall"):
     coverage = f"lag known for {table.known:,} of {formats.plural(table.partitions, 'partition')}"
-    widgets.status_line(text.second_sentence(snapshot, health, table), coverage)
-    widgets.problems(page)
+    required_report.status_line(text.second_sentence(snapshot, health, table), coverage)
+    required_report.problems(page)
 if table.frame.empty:
     parts.no_group()
     st.stop()

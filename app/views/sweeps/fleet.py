@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.server.sweep_run import MAX_CASES
-from app.ui import formats, state, widgets
+from app.ui import downloads, formats, state, widgets
 from app.ui.sweep_findings import recommendation
 from app.ui.table_limits import MAX_ROWS
 from app.views.sweeps import state as state_sweeps
@@ -100,11 +100,11 @@ def fleet(sweep: Sweep, frame: pd.DataFrame) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         rows = _filtered(frame)
         st.space("stretch")
-        widgets.downloads("sweep", lambda: rows)
+        downloads.buttons("sweep", lambda: rows)
         if sweep.cases <= MAX_CASES:
-            widgets.download(
+            downloads.button(
                 "All cases",
-                lambda: widgets.csv(state_sweeps.all_cells(sweep)),
+                lambda: downloads.csv(state_sweeps.all_cells(sweep)),
                 "sweep_cases.csv",
                 "text/csv",
                 "sweep_all_cases",

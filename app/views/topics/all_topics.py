@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, verdicts, widgets
+from app.ui import formats, required_report, state, verdicts, widgets
 from app.ui.charts import limits
 from app.ui.groups.deletion import DELETED_IN, two_units
 from app.ui.table_limits import MAX_ROWS
@@ -20,10 +20,10 @@ COLUMNS = "topic w urgent_lag urgent_group deleted_in note v groups lag partitio
 def all_topics(page: state.Shown) -> None:
     """All topics with their groups, lag, size and rate."""
     frame = topics_table(page)
-    widgets.headline(page, text.all_topics(frame))
+    required_report.headline(page, text.all_topics(frame))
     with st.container(gap="xxsmall"):
-        widgets.status_line(text.counts(frame), "")
-        widgets.problems(page)
+        required_report.status_line(text.counts(frame), "")
+        required_report.problems(page)
     if frame.empty:
         st.markdown("The cluster has no topics. Create one with `kafka-topics.sh --create`.")
         return

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from app.ui import state, widgets
+from app.ui import downloads, required_report, state, widgets
 from app.ui.groups.deletion import ESTIMATE, two_units
 from app.ui.groups.headlines import clocks
 from app.ui.table_limits import MAX_LAG_COLUMNS, MAX_OPTIONS, MAX_ROWS
@@ -23,16 +23,16 @@ def one_topic(page: state.Shown, name: str) -> None:
     topic, view = page.report.snapshot.topics.get(name), topic_view(page, name)
     left, right = st.columns([0.8, 0.2], vertical_alignment="bottom")
     with left:
-        widgets.headline(page, text.one_topic(name, topic, view.readers, topic_tables.soon(view.readers)))
+        required_report.headline(page, text.one_topic(name, topic, view.readers, topic_tables.soon(view.readers)))
     with right:
         topics = topics_table(page)
         options = sorted(topics["topic"][~topics["internal"]].head(MAX_OPTIONS))
         widgets.picker("Topic", options, name, "topic_pick", lambda topic: state.set_url("topic", topic))
     if topic is None and view.readers.empty:
-        widgets.status_line("It was deleted, or the link is for another cluster.", "")
+        required_report.status_line("It was deleted, or the link is for another cluster.", "")
         return
     with st.container(gap="xxsmall"):
-        widgets.status_line("", text.facts(topics, name, topic), small=True)
+        required_report.status_line("", text.facts(topics, name, topic), small=True)
     _partitions(view, _readers(view.readers, page.report.snapshot.at_ms), name)
     widgets.explain_verdicts()
 
@@ -49,7 +49,7 @@ def _readers(readers: pd.DataFrame, at_ms: int) -> pd.DataFrame:
             widgets.titled("Groups", legend)
             st.space("stretch")
             rows = widgets.containing(readers, widgets.text_filter("Group", "readers_q", 160), "group")
-            widgets.downloads("readers", lambda: topic_tables.export(rows))
+            downloads.buttons("readers", lambda: topic_tables.export(rows))
         shown = rows.head(MAX_ROWS)
         _readers_table(shown, at_ms)
         widgets.row_count(len(shown), len(rows), "group")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.pages import BY_NAME
-from app.ui import formats, state, upload, widgets
+from app.ui import downloads, formats, state, upload, widgets
 from app.ui.labs.story import statements
 from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
@@ -77,7 +77,7 @@ def _links(its: Draft) -> None:
         help="Each generation of this scenario" if in_link else "This scenario is too large for a link to another page",
     )
     with st.popover("Share", icon=":material/share:", type="tertiary"):
-        widgets.download(
+        downloads.button(
             "Scenario file", lambda: dump(its.scenario).encode(), "scenario.yaml", "application/yaml", "whatif_download"
         )
         link = "Or copy the address of this page: it contains the whole scenario."

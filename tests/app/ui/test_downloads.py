@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from app.ui import widgets
+from app.ui import downloads
 
 
 @pytest.mark.parametrize(
@@ -11,10 +11,10 @@ from app.ui import widgets
 )
 def test_text_like_a_formula_gets_an_apostrophe(name: str) -> None:
     frame = pd.DataFrame({"group": [name], "lag": [7]})
-    assert widgets.csv(frame) == pd.DataFrame({"group": [f"'{name}"], "lag": [7]}).to_csv(index=False).encode()
+    assert downloads.csv(frame) == pd.DataFrame({"group": [f"'{name}"], "lag": [7]}).to_csv(index=False).encode()
 
 
 @pytest.mark.parametrize("name", ["orders", "a=b", "-", "", " orders", "1+1"])
 def test_other_text_and_numbers_stay_as_they_are(name: str) -> None:
     frame = pd.DataFrame({"group": [name], "lag": [-7]})
-    assert widgets.csv(frame) == frame.to_csv(index=False).encode()
+    assert downloads.csv(frame) == frame.to_csv(index=False).encode()

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.ui import state, verdicts, widgets
+from app.ui import downloads, state, verdicts
 from app.ui.formats import drain
 from app.ui.group_table import build_group_table
 from app.ui.groups.deletion import of_groups, two_units
@@ -315,7 +315,7 @@ def test_the_headline_and_the_group_page_have_the_time_of_the_table(open_page: O
 
 
 def test_files_have_the_onset_and_its_source() -> None:
-    rows = json.loads(widgets.records(exported(synthetic.specs())))
+    rows = json.loads(downloads.records(exported(synthetic.specs())))
     found = {row["group"]: (row["onset_at_ms"], row["onset_is_exact"], row["onset_source"]) for row in rows}
     assert found["fraud-scoring-v2"] == (synthetic.NOW_MS - 900_000, True, "commit_timestamp")
     assert found["audit-pair"] == (None, None, None)
