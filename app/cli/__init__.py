@@ -1,4 +1,4 @@
-"""`groupscope`: the command line, one module for each command.
+"""`groupscope`: the command line, one module for each command; `shared` holds what several of them use.
 
 Results go to stdout, one JSON document with --json; progress and errors go to stderr. Exit code 0: ok, 1: a problem in
 the request, 2: wrong usage.
@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from app.cli.output import report_error
+from app.cli.shared.output import report_error
 from lag.errors import GroupscopeError
 
 COMMANDS = {

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from app import properties_advice
-from app.cli.options import Json, WithArguments, new_command
-from app.cli.output import emit, emit_json, note
+from app.cli.shared.options import Json, WithArguments, new_command
+from app.cli.shared.output import emit, emit_json, note
 from app.documents.advice import advice_document
 from app.properties_advice import Kind, PropertiesAdvice
 from app.ui.advice.verdict import verdict

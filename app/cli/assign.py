@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from app.cli.difference import clipped, lines
-from app.cli.files import read_or_refuse
-from app.cli.options import Json, Plugins, WithArguments, new_command
-from app.cli.output import emit, emit_json, note, printable
+from app.cli.shared.difference import clipped, lines
+from app.cli.shared.files import read_or_refuse
+from app.cli.shared.options import Json, Plugins, WithArguments, new_command
+from app.cli.shared.output import emit, emit_json, note, printable
 from app.documents.whatif import Outcome, outcome_document
 from app.plugins import fold_any
 from assignors.model import AssignorError

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import typer
 
-from app.cli.options import Bootstrap, Config, Deadline, Json, new_command
-from app.cli.output import emit, emit_json
 from app.cli.serve import refuse_taken
+from app.cli.shared.options import Bootstrap, Config, Deadline, Json, new_command
+from app.cli.shared.output import emit, emit_json
 from app.ui import formats
 from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.cluster.connection.settings import Settings as ClientSettings

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.options import Json, checked_dashboard, new_command
-from app.cli.output import emit_json, emit_text
+from app.cli.shared.options import Json, checked_dashboard, new_command
+from app.cli.shared.output import emit_json, emit_text
 from app.exports.alerts import Thresholds, alerts
 from app.exports.dashboard import dashboard
 from app.exports.links import DEFAULT_URL

@@ -1,7 +1,7 @@
 """`groupscope jars`: the jars of Kafka and of the Spark pipeline, downloaded and verified."""
 
-from app.cli.options import Json, new_command
-from app.cli.output import emit, emit_json
+from app.cli.shared.options import Json, new_command
+from app.cli.shared.output import emit, emit_json
 from lag.embedded.jars import describe
 
 command = new_command()

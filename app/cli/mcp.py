@@ -8,9 +8,9 @@ from typing import Annotated
 import anyio
 import typer
 
-from app.cli.options import Bootstrap, Config, Plugins, checked_dashboard, new_command
 from app.cli.serve import checked_settings, first_cluster
-from app.cli.signals import until_stopped
+from app.cli.shared.options import Bootstrap, Config, Plugins, checked_dashboard, new_command
+from app.cli.shared.signals import until_stopped
 from app.server.settings import missing_package
 from lag.errors import ConfigError
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.options import Json, WithArguments, new_command
-from app.cli.output import emit, emit_json
+from app.cli.shared.options import Json, WithArguments, new_command
+from app.cli.shared.output import emit, emit_json
 from app.ui.formats import plural
 from lag.errors import ConfigError
 

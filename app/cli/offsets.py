@@ -12,8 +12,8 @@ from uuid import UUID
 
 import typer
 
-from app.cli.options import STDIN, Json, WithArguments, new_command
-from app.cli.output import emit_json, emit_json_lines, emit_table, note, report_error
+from app.cli.shared.options import STDIN, Json, WithArguments, new_command
+from app.cli.shared.output import emit_json, emit_json_lines, emit_table, note, report_error
 from lag.errors import ConfigError
 from lag.records import Commits, Decoded, Decoder, GroupEvent
 from lag.records.message_schema import Message

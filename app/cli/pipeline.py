@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.options import Bootstrap, Config, HistoryPath, Json, new_command
-from app.cli.output import emit, emit_json, emit_table, note
-from app.cli.signals import until_stopped
+from app.cli.shared.options import Bootstrap, Config, HistoryPath, Json, new_command
+from app.cli.shared.output import emit, emit_json, emit_table, note
+from app.cli.shared.signals import until_stopped
 from app.ui.formats import duration
 from lag.cluster.connection.settings import load_settings
 from lag.errors import HistoryError

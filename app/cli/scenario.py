@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.files import placed, read
-from app.cli.options import Json, WithArguments, new_command
-from app.cli.output import emit, emit_json, emit_table, emit_text, note
+from app.cli.shared.files import placed, read
+from app.cli.shared.options import Json, WithArguments, new_command
+from app.cli.shared.output import emit, emit_json, emit_table, emit_text, note
 from app.ui.formats import plural
 from assignors import load_scenario
 from assignors import scenario as scenario_file

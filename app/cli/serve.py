@@ -15,9 +15,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import Bootstrap, Browser, Config, JsonLine, Plugins, Port, new_command
-from app.cli.output import emit, emit_json, open_on_a_desktop
-from app.cli.signals import until_stopped
+from app.cli.shared.options import Bootstrap, Browser, Config, JsonLine, Plugins, Port, new_command
+from app.cli.shared.output import emit, emit_json, open_on_a_desktop
+from app.cli.shared.signals import until_stopped
 from app.pages import PAGES, SCRIPT
 from app.server.settings import MAX_NAME_LENGTH, ClusterSettings, Settings, read_settings
 from lag.cluster.connection.settings import load_settings

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from app.cli.difference import clipped
-from app.cli.files import read_or_refuse
-from app.cli.options import Json, WithArguments, new_command
-from app.cli.output import emit, emit_json, note, printable, table
+from app.cli.shared.difference import clipped
+from app.cli.shared.files import read_or_refuse
+from app.cli.shared.options import Json, WithArguments, new_command
+from app.cli.shared.output import emit, emit_json, note, printable, table
 from app.documents.simulation import Outcome, simulations_document
 from app.ui import formats
 from assignors.model import AssignorError

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import Bootstrap, Config, Deadline, Json, new_command
-from app.cli.output import emit, emit_json, emit_table, note
+from app.cli.shared.options import Bootstrap, Config, Deadline, Json, new_command
+from app.cli.shared.output import emit, emit_json, emit_table, note
 from app.documents.snapshot import snapshot_document
 from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import open_reader

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import typer
 
-from app.cli.options import Bootstrap, Config, Deadline, HistoryPath, Json, new_command
-from app.cli.output import emit, emit_json, emit_table, note
-from app.cli.signals import ignore_signals, until_stopped
+from app.cli.shared.options import Bootstrap, Config, Deadline, HistoryPath, Json, new_command
+from app.cli.shared.output import emit, emit_json, emit_table, note
+from app.cli.shared.signals import ignore_signals, until_stopped
 from app.ui import formats
 from app.ui.sweep_findings import conclusion, recommendation
 from lag.errors import ConfigError, GroupscopeError

@@ -14,9 +14,9 @@ from typing import Annotated
 import typer
 
 from app.cli import serve
-from app.cli.options import Browser, JsonLine, Plugins, Port, new_command
-from app.cli.output import emit, emit_json, note, open_on_a_desktop
-from app.cli.signals import until_stopped
+from app.cli.shared.options import Browser, JsonLine, Plugins, Port, new_command
+from app.cli.shared.output import emit, emit_json, note, open_on_a_desktop
+from app.cli.shared.signals import until_stopped
 from app.plugins import worked_examples
 from app.server.settings import ClusterSettings
 from lag.embedded.broker import EmbeddedKafka

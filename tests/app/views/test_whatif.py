@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import assignors
-from app.cli.difference import lines
+from app.cli.shared.difference import lines
 from app.pages import BY_NAME
 from app.plugins import worked_examples
 from app.server.settings import Settings

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from app.cli.options import STDIN
-from app.cli.output import note
+from app.cli.shared.options import STDIN
+from app.cli.shared.output import note
 from assignors.scenario import Checked, Problem, ScenarioError, check_bytes, check_file
 from assignors.scenario.syntax import MOST_BYTES
 from assignors.whatif.events import Scenario

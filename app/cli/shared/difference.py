@@ -8,7 +8,7 @@ from operator import attrgetter
 import numpy as np
 from rich.cells import cell_len, set_cell_size
 
-from app.cli.output import printable
+from app.cli.shared.output import printable
 from app.ui import formats
 from assignors.model import TopicPartition
 from assignors.whatif.generations import Generation

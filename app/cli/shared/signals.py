@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from app.cli.output import note
+from app.cli.shared.output import note
 from app.server.compat.shutdown import STOP_SIGNALS
 
 

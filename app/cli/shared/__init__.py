@@ -1,0 +1,1 @@
+"""What several commands share: options, output, scenario files, signals. It imports no command."""
