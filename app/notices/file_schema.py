@@ -21,6 +21,7 @@ from app.notices.incidents import Incident
 from app.notices.notice import Notice
 from app.notices.secrets import resolved
 from app.notices.templates import Into, NoticeTemplate, compiled
+from lag.times import ms
 from lag.verdict.status import Status
 
 TEST_ID = "00000000-0000-4000-8000-000000000000"
@@ -143,7 +144,7 @@ def _instant(text: str) -> int:
     try:
         at = datetime.fromisoformat(text)
         if at.tzinfo is not None:
-            return round(at.timestamp() * 1000)
+            return ms(at)
     except (ValueError, OverflowError):
         pass
     raise ValueError("A time with its offset belongs here, such as 2026-12-01T22:00:00Z.")

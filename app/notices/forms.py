@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
 from typing import Any
@@ -13,6 +12,7 @@ from app.notices.messages import HttpRequest
 from app.notices.notice import TEST_MARK, Notice, iso, words
 from app.notices.severity import Severity
 from app.notices.templates import NoticeTemplate, escaped_for_slack
+from lag.times import from_ms
 
 ALERT_NAME = "ConsumerGroupVerdict"
 PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue"
@@ -148,7 +148,7 @@ class Mail:
         made, thread = EmailMessage(), f"<{notice.incident.id}@groupscope>"
         made["From"], made["To"] = self.sender, ", ".join(self.to)
         made["Subject"] = _one_line(_rendered(self.subject, notice, notice.summary))
-        made["Date"] = format_datetime(datetime.fromtimestamp(notice.at_ms / 1000, UTC))
+        made["Date"] = format_datetime(from_ms(notice.at_ms))
         made["Auto-Submitted"] = "auto-generated"
         if notice.event is Event.OPEN:
             made["Message-ID"] = thread

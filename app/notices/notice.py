@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 from app.notices.due import Event
 from app.notices.incidents import Incident
 from app.notices.severity import Severity
+from lag.times import from_ms
 
 TEST_MARK = "[TEST] "
 
@@ -72,7 +72,7 @@ def words(name: str) -> str:
 
 def iso(at_ms: int) -> str:
     """ISO 8601 in UTC, to the second."""
-    return datetime.fromtimestamp(at_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return from_ms(at_ms).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def group_page(dashboard: str | None, incident: Incident) -> str | None:

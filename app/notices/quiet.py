@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from app.notices.severity import Severity
+from lag.times import from_ms
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 EVERY_DAY = frozenset(range(7))
@@ -28,7 +29,7 @@ class QuietHours:
         """Whether a notice of that severity has to wait now (ms since 1970)."""
         if self.still_sent is not None and severity >= self.still_sent:
             return False
-        now = datetime.fromtimestamp(now_ms / 1000, self.zone)
+        now = from_ms(now_ms).astimezone(self.zone)
         return any(self._covers(now, day) for day in (now.date(), now.date() - timedelta(days=1)))
 
     def _covers(self, now: datetime, day: date) -> bool:

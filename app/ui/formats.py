@@ -6,6 +6,7 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from assignors import durations
+from lag.times import from_ms
 
 DASH = "–"
 MAX_TEXT_LENGTH = 40
@@ -105,12 +106,7 @@ def zone(name: str | None) -> tzinfo:
 
 def moment(at_ms: int, tz: tzinfo) -> datetime:
     """Local time without a zone, which charts and tables show unconverted."""
-    return datetime.fromtimestamp(at_ms / 1000, tz).replace(tzinfo=None)
-
-
-def ms(at: datetime) -> int:
-    """Milliseconds since 1970 of a time with a zone."""
-    return round(at.timestamp() * 1000)
+    return from_ms(at_ms).astimezone(tz).replace(tzinfo=None)
 
 
 def clock(at_ms: int, tz: tzinfo) -> str:
@@ -132,7 +128,7 @@ def clock_and_day(at_ms: int, now_ms: int, tz: tzinfo) -> str:
 
 def utc(at_ms: int) -> str:
     """Date and time in UTC, for tooltips."""
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{from_ms(at_ms):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def listing(numbers: list[int], most: int = 4) -> str:

@@ -100,6 +100,14 @@ def without_owner(one: RecordedGeneration, origin: Origin, before_ms: int | None
     return WithoutOwner(count, int(lasted.max(initial=0)), int(lasted.sum()), gaps.at_least and count > 0)
 
 
+def without_owner_in(recording: Recording, at: int) -> WithoutOwner | None:
+    """The time without an owner in rebalance `at` of a recording; None for its first generation, the starting point."""
+    if not at:
+        return None
+    before, one = recording.generations[at - 1 : at + 1]
+    return without_owner(one, recording.origin, before.generation.at_ms)
+
+
 def _obstacle(one: RecordedGeneration, origin: Origin) -> str:
     if protocol_of(one.generation.assignor) is RebalanceProtocol.SHARE:
         return SHARED

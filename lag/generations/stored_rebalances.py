@@ -14,9 +14,10 @@ from lag.generations.recorded import GenerationRecorder
 from lag.generations.recorded.history import take_rows
 from lag.generations.recorded.model import RecordedState
 from lag.history.resume.stream_progress import read_until
-from lag.history.span import EPOCH
 from lag.history.store import History, literal
+from lag.model import GroupType
 from lag.records.record_types import RECORD_TYPES, Role
+from lag.times import EPOCH, from_ms, ms
 
 MAX_RECORDS = 500
 """Records that are looked at, newest first. A rebalance has one, of a KIP-848 or share group at least two."""
@@ -28,7 +29,9 @@ LEAD = timedelta(minutes=10)
 """A second round has the cause of the first: so much earlier records are read in full."""
 
 TABLE = "group_events"
-_IS_REBALANCE = "record_type IN (2, 3, 6, 11, 12) AND NOT tombstone AND key IS NOT NULL"
+_ROLES = (Role.GROUP, Role.EPOCH, Role.TARGET_EPOCH)
+_TYPES = [n for n, its in RECORD_TYPES.items() if its.role in _ROLES and its.group_type is not GroupType.STREAMS]
+_IS_REBALANCE = f"record_type IN ({', '.join(map(str, _TYPES))}) AND NOT tombstone AND key IS NOT NULL"
 """Metadata of classic groups; epochs of the group and of the target assignment of KIP-848 and share groups."""
 
 
@@ -44,17 +47,17 @@ def stored_rebalances(
     if len(newest) < MAX_RECORDS:
         newest = stored.newest(since, until)
     has_older = len(newest) == MAX_RECORDS
-    begin = _at(newest[-1]["at_ms"]) if has_older else since
+    begin = from_ms(newest[-1]["at_ms"]) if has_older else since
     groups = {row["group_id"] for row in newest}
     found = recent_rebalances(_states(stored.records(groups, begin - LEAD, until), names) if groups else {}, {})
-    listed = tuple(one for one in found.rebalances if one.at_ms >= _ms(begin))
+    listed = tuple(one for one in found.rebalances if one.at_ms >= ms(begin))
     first_ms, read = stored.first_ms(), read_until(history).get(cluster)
     return replace(
         found,
         rebalances=listed,
         has_older=has_older or found.has_older,
-        known_since_ms=None if first_ms is None else max(first_ms, _ms(since)),
-        known_until_ms=None if read is None else _ms(read),
+        known_since_ms=None if first_ms is None else max(first_ms, ms(since)),
+        known_until_ms=None if read is None else ms(read),
     )
 
 
@@ -119,11 +122,3 @@ class _GroupEvents:
         at_us = found["ts"].cast(pa.int64()).to_pylist()
         rows = found.drop_columns(["ts"]).to_pylist()
         return [row | {"at_ms": us and us // 1000} for row, us in zip(rows, at_us, strict=True)]
-
-
-def _at(at_ms: int) -> datetime:
-    return EPOCH + timedelta(milliseconds=at_ms)
-
-
-def _ms(at: datetime) -> int:
-    return (at - EPOCH) // timedelta(milliseconds=1)

@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from lag.history import frames
 from lag.history.schemas import TABLES, TIME
-from lag.history.span import DAY, EPOCH, HOUR, MICROSECOND, MINUTE, Scope, Span, full_hour
+from lag.history.span import DAY, HOUR, MINUTE, Scope, Span, full_hour
 from lag.history.status_codes import rank_sql
 from lag.history.store import SQL_TYPES, History, literal, timestamp
+from lag.times import EPOCH, MICROSECOND
 from lag.verdict.status import STATUS_CODE, STORED, Status
 
 _UNKNOWN = STATUS_CODE[Status.UNKNOWN]

@@ -7,16 +7,14 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from lag.offsets import Ints
+from lag.times import MICROSECOND, micros
 
-MICROSECOND = timedelta(microseconds=1)
 MINUTE, TEN_MINUTES, HOUR, DAY = timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(days=1)
 MAX_MINUTE_SPAN = timedelta(days=3)
 """A longer span has one point for each hour instead of each minute."""
 
 MAX_TEN_MINUTE_CELLS, MAX_HOUR_CELLS = timedelta(hours=6), timedelta(days=7)
 """The longest spans whose health is shown in cells of ten minutes, and of an hour; longer ones have days."""
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +61,6 @@ class Scope:
     group_id: str
     topic: str | None = None
     partition: int | None = None
-
-
-def micros(at: datetime) -> int:
-    """Microseconds since 1970."""
-    return (at - EPOCH) // MICROSECOND
-
-
-def moment(at_us: int) -> datetime:
-    """The time of microseconds since 1970."""
-    return EPOCH + at_us * MICROSECOND
 
 
 def full_minute(at: datetime) -> datetime:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from lag.history.span import MICROSECOND, MINUTE
+from lag.history.span import MINUTE
+from lag.times import MICROSECOND
 from lag.verdict.health import Finding
 from lag.verdict.status import STATUS_CODE, URGENCY, Status
 

@@ -13,7 +13,6 @@ from lag.history.resume.rollup_progress import LAST_COMMITS, RollupProgress, loa
 from lag.history.rewrites.file_replacement import StoredFile
 from lag.history.rewrites.span_replacement import files_in_span, replace_span
 from lag.history.schemas import COMMITS, END_OFFSETS, LAG_1H, LAG_1M, LAG_GROUP_TOPIC_1M, Table
-from lag.history.span import micros, moment
 from lag.history.store import History
 from lag.pipeline.changed_files import TIMES
 from lag.pipeline.columns import SERIES
@@ -21,6 +20,7 @@ from lag.pipeline.partition_worker import CARRIED, LagJob, Times
 from lag.pipeline.shares import FilePart, computed, file_parts
 from lag.pipeline.topic_worker import SEEN, TopicJob
 from lag.pipeline.worker_results import RESULTS, files_of, rows_of
+from lag.times import from_micros, micros
 from lag.verdict.window.samples import LOOKBACK_US
 
 SHARE_ROWS = 16_000_000
@@ -76,7 +76,7 @@ class LagTables:
         results = pa.concat_tables([lag, topics])
         for table in LAG_TABLES:
             replace_span(self._history, table.name, files_of(results, table.name), span.since, span.until)
-        self._rolled = RollupProgress(self.until, moment(job.carry_us), rows_of(lag, CARRIED), self.files)
+        self._rolled = RollupProgress(self.until, from_micros(job.carry_us), rows_of(lag, CARRIED), self.files)
         rows = {table.name: sum(file.rows for file in files_of(results, table.name)) for table in LAG_TABLES}
         return rows, rows_of(topics, SEEN)
 

@@ -26,7 +26,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from lag.history.resume.stream_progress import read_until
 from lag.history.schemas import GROUP_HEALTH_1M, SLO_BURN, TABLES, TEXT
-from lag.history.span import EPOCH, full_hour, full_minute, micros
+from lag.history.span import full_hour, full_minute
 from lag.history.status_codes import rank_sql
 from lag.history.store import History, history_errors, literal
 from lag.pipeline.changed_files import TIMES, recent
@@ -43,6 +43,7 @@ from lag.pipeline.group_worker import (
 )
 from lag.pipeline.lag_driver import LagTables, Span
 from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo
+from lag.times import EPOCH, micros
 
 LATE = timedelta(hours=2)
 PIECE = timedelta(hours=6)

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import numpy as np
 
 from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
 from lag.offsets import UNKNOWN, OffsetTable, PartitionProblem, PartitionRows, problem_code
+from lag.times import from_ms
 from lag.verdict import row_index
 
 STALE = "stale"
@@ -55,7 +55,7 @@ def _group(group: GroupSnapshot, table: OffsetTable, at: int, fresh: bool) -> Gr
 
 
 def _problem(group: GroupSnapshot) -> Problem:
-    seen = datetime.fromtimestamp(group.at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    seen = f"{from_ms(group.at_ms):%Y-%m-%d %H:%M:%S} UTC"
     who = "its coordinator" if group.coordinator is None else f"its coordinator, broker {group.coordinator},"
     known = [row.lag_records for row in group.partitions if row.lag_records is not None]
     lag = f"; it was {sum(known):,} records behind (known for {len(known)} of {len(group.partitions)} partitions)"

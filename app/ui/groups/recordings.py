@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from app.server import source
 from app.ui.state import Shown, feed, once_per_snapshot
 from lag.errors import HistoryError
 from lag.model import ClusterSnapshot
+from lag.times import from_ms
 
 if TYPE_CHECKING:
     from lag.generations.recent import RecentRebalances
@@ -32,7 +33,7 @@ def _stored(
     from lag.generations.recorded.history import stored_generations
     from lag.history.store import History  # deltalake is needed only with a history
 
-    until = datetime.fromtimestamp(until_ms / 1000, UTC)
+    until = from_ms(until_ms)
     return stored_generations(History(root), cluster_id, group_id, _names, until - RETENTION, until)
 
 
@@ -66,7 +67,7 @@ def _stored_rebalances(root: str, cluster_id: str, until_ms: int, _names: Mappin
     from lag.generations.stored_rebalances import stored_rebalances
     from lag.history.store import History  # deltalake is needed only with a history
 
-    until = datetime.fromtimestamp(until_ms / 1000, UTC)
+    until = from_ms(until_ms)
     return stored_rebalances(History(root), cluster_id, _names, until - RETENTION, until)
 
 

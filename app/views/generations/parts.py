@@ -21,7 +21,7 @@ from assignors.simulation.timeline.generations import generations
 from assignors.whatif.events import Scenario
 from assignors.whatif.generations import Generation
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
-from lag.generations.ownership import without_owner
+from lag.generations.ownership import without_owner_in
 from lag.generations.recorded import Origin, RecordedGeneration, Recording
 
 MAX_STEPS = 12
@@ -130,8 +130,7 @@ def where_from(its: Shown, at: int, names: Mapping[str, str]) -> None:
     st.markdown(f":small[{badge} :gray[{count} {its.origin}]]")
     if live is not None:
         facts = text.facts(live.generations, at, state.zone(), state.now_ms())
-        before_ms = live.generations[at - 1].generation.at_ms
-        gap = gap_text(without_owner(live.generations[at], live.origin, before_ms)) if at else ""
+        gap = gap_text(without_owner_in(live, at))
         st.markdown(f":small[{formats.md(formats.joined(facts, gap))}]")
         if gone := text.departures(live.generations, at, names):
             st.markdown(f":small[:gray[{formats.md(gone)}]]")

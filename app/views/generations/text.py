@@ -8,8 +8,10 @@ from lag.generations.ownership import OwnershipTimeline, WithoutOwner
 from lag.generations.recent import Rebalance
 
 
-def gap(found: WithoutOwner) -> str:
-    """ "2 partitions had no owner, the longest for at least 400 ms"; why, if it is not known."""
+def gap(found: WithoutOwner | None) -> str:
+    """ "2 partitions had no owner, the longest for at least 400 ms"; why, if it is not known; "" without a rebalance."""
+    if found is None:
+        return ""
     if found.longest_ms is None:
         return f"time without an owner unknown: {found.reason}"
     if not found.partitions:

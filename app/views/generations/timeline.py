@@ -12,7 +12,7 @@ from app.ui.groups import recorded_text
 from app.views.generations import charts, filters, lanes, text
 from app.views.generations.cause_looks import cause_looks
 from lag.generations.cause_kind import CauseKind, cause_kinds
-from lag.generations.ownership import OwnershipTimeline, ownership_timeline, without_owner
+from lag.generations.ownership import OwnershipTimeline, ownership_timeline
 from lag.generations.recorded import Recording
 
 KEY = "timeline"
@@ -72,11 +72,13 @@ def _figure_of(
 
 
 def _mark(live: Recording, position: int, kind: CauseKind, names: Mapping[str, str], zone: tzinfo) -> charts.Mark:
-    one = live.generations[position]
-    made = one.generation
+    made = live.generations[position].generation
     event = " ".join(names.get(word, word) for word in made.event.split(" "))
-    found = without_owner(one, live.origin, live.generations[position - 1].generation.at_ms)
-    lines = [f"Generation {made.number}: {event}", formats.clock(made.at_ms, zone), text.gap(found)]
+    lines = [
+        f"Generation {made.number}: {event}",
+        formats.clock(made.at_ms, zone),
+        "" if found is None else text.gap(found),
+    ]
     hover = "<br>".join(escape(clip(line, MAX_HOVER), quote=False) for line in lines)
     return charts.Mark(formats.moment(made.at_ms, zone), kind, event, hover, position)
 

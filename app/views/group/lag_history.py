@@ -5,15 +5,16 @@ URL parameters: `from` and `to` (minutes in UTC); without them the chart shows t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state
+from app.ui import state
 from app.ui.cluster_history import ClusterHistory, cluster_history, queries
 from app.ui.time_link import set_time, time_in_url
 from app.views.group.view import GroupView
+from lag import times
 from lag.errors import HistoryError
 from lag.history import frames
 from lag.history.recent_polls import LagPolls, VerdictPeriod, join, stored_lag, verdict_periods
@@ -35,7 +36,7 @@ class TimeShown:
     @property
     def end(self) -> datetime:
         """The end as a whole minute, rounded up."""
-        until = datetime.fromtimestamp(self.until_ms / 1000, UTC)
+        until = times.from_ms(self.until_ms)
         return until if until == full_minute(until) else full_minute(until) + MINUTE
 
     @property
@@ -80,7 +81,7 @@ def time_shown(view: GroupView) -> TimeShown:
     """The time in the URL, else the last hour; longer if the polls of this process reach back further."""
     since, until = time_in_url("from"), time_in_url("to")
     if since is not None and until is not None and since < until <= since + LONGEST:
-        return TimeShown(formats.ms(since), formats.ms(until), is_chosen=True)
+        return TimeShown(times.ms(since), times.ms(until), is_chosen=True)
     first_ms, last_ms = int(view.times_ms[0]), int(view.times_ms[-1])
     return TimeShown(min(first_ms, last_ms - HOUR // timedelta(milliseconds=1)), last_ms, is_chosen=False)
 
@@ -123,7 +124,7 @@ def _stored(history: ClusterHistory, group_id: str, span: Span) -> StoredPolls:
 
 def _minutes(shown: TimeShown) -> Span:
     """The whole minutes of the time shown: a result is cached for each group and minute."""
-    since, until = (full_minute(datetime.fromtimestamp(ms / 1000, UTC)) for ms in (shown.since_ms, shown.until_ms))
+    since, until = (full_minute(times.from_ms(ms)) for ms in (shown.since_ms, shown.until_ms))
     return Span(since, until + MINUTE)
 
 

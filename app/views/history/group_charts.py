@@ -10,8 +10,9 @@ from app.ui import formats, state, widgets
 from app.ui.charts.lag import Mark, over_time
 from app.views.history import charts, parts, text
 from app.views.history.tables import Local
-from lag.history.span import DAY, HOUR, MICROSECOND, MINUTE, Scope, Span
+from lag.history.span import DAY, HOUR, MINUTE, Scope, Span
 from lag.history.trouble_periods import TroublePeriod
+from lag.times import MICROSECOND
 
 MAX_MARKS = 60
 """More would hide the line: then the rebalances of an hour or a day share one mark."""

@@ -13,6 +13,7 @@ from app.views.history import state as state_history
 from app.views.history import text
 from app.views.history.tables import Local
 from app.views.history.text import ShownTime
+from lag import times
 from lag.errors import HistoryError
 from lag.history.span import DAY, HOUR, MINUTE, TEN_MINUTES, Span
 
@@ -118,7 +119,7 @@ def status_line(history: ClusterHistory, span: Span, newest: datetime | None, fa
     """`facts`, the time shown, and the age of the newest minute if it is known."""
     age, is_old = ("", False) if newest is None else text.newest_age(newest, datetime.now(UTC))
     shown = f"{_moment(span.since)} to {_moment(span.until)}"
-    utc = f"{formats.utc(formats.ms(span.since))} to {formats.utc(formats.ms(span.until))}"
+    utc = f"{formats.utc(times.ms(span.since))} to {formats.utc(times.ms(span.until))}"
     st.markdown(f":small[:gray[{formats.joined(facts, shown, age)}]]", help=utc)
     if is_old:
         command = formats.code(f"groupscope pipeline rollup --history {history.root}")
@@ -171,4 +172,4 @@ def hover_time(at_us: int, length: timedelta, local: Local) -> str:
 
 
 def _moment(at: datetime) -> str:
-    return f"{state.local()(formats.ms(at)):%d %b %H:%M}"
+    return f"{state.local()(times.ms(at)):%d %b %H:%M}"

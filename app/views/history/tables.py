@@ -6,7 +6,8 @@ from datetime import datetime
 import pandas as pd
 
 from app.ui import verdicts
-from lag.history.span import MICROSECOND, Span
+from lag.history.span import Span
+from lag.times import MICROSECOND
 from lag.verdict.status import URGENCY, Status
 
 Local = Callable[[int], datetime]

@@ -10,8 +10,9 @@ import pandas as pd
 
 from app.ui import formats
 from app.ui.verdicts import RANK, VERDICTS
-from lag.history.span import DAY, MICROSECOND, MINUTE, Scope, Span, micros
+from lag.history.span import DAY, MINUTE, Scope, Span
 from lag.history.trouble_periods import TroublePeriod
+from lag.times import MICROSECOND, micros
 from lag.verdict.status import URGENCY, Status
 
 Clock = Callable[[int], str]

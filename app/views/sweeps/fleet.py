@@ -15,6 +15,7 @@ from app.ui.table_limits import MAX_ROWS
 from app.views.sweeps import state as state_sweeps
 from app.views.sweeps import text
 from app.views.sweeps.state import Place, Sweep
+from lag import times
 from lag.errors import HistoryError
 from lag.sweeps.gains import MIN_REDUCTION, Gain, records
 
@@ -67,7 +68,7 @@ def sweep_picker(found: Sequence[Sweep]) -> Sweep:
 
 
 def _title(sweep: Sweep) -> str:
-    at = state.local()(formats.ms(sweep.at))
+    at = state.local()(times.ms(sweep.at))
     return f"{sweep.cluster}, {at:%Y-%m-%d %H:%M}, {formats.plural(sweep.cases, 'case')}"
 
 
@@ -78,7 +79,7 @@ def about(sweep: Sweep, groups: int) -> None:
         st.markdown(f":small[{covers} :orange-badge[:material/info: Example fleet, not your cluster]]")
     else:
         kept = " · only in this session" if sweep.place is Place.SESSION else ""
-        at_ms = formats.ms(sweep.at)
+        at_ms = times.ms(sweep.at)
         said = f"{formats.age(at_ms, state.now_ms())} · sweep {formats.md(sweep.sweep_id)}{kept}"
         st.markdown(f":small[{covers} of {formats.code(sweep.cluster)} :gray[· {said}]]", help=formats.utc(at_ms))
     _missing(sweep)

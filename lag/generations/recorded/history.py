@@ -12,6 +12,7 @@ from lag.generations.recorded.model import RecordedGeneration, TimedEvent
 from lag.generations.recorded.recorder import GenerationRecorder
 from lag.history.store import History, literal
 from lag.records import BytesColumn, decode
+from lag.times import ms
 
 MAX_GENERATIONS = 500
 """Of one group, the newest ones."""
@@ -33,7 +34,7 @@ def stored_generations(
     rows = _rows(history, cluster, group_id, until) if history.exists("group_events") else []
     recorder = GenerationRecorder(names.get, MAX_GENERATIONS)
     take_rows(recorder, [row for row in rows if row["key"] is not None], whole=all(row["key"] for row in rows[:1]))
-    since_ms = since.timestamp() * 1000
+    since_ms = ms(since)
     return [one for one in recorder.recorded(group_id) if one.generation.at_ms >= since_ms]
 
 

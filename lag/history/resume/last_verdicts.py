@@ -2,16 +2,17 @@
 
 import logging
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
 from lag.errors import HistoryError
-from lag.history.span import DAY, micros
+from lag.history.span import DAY
 from lag.history.status_codes import rank_sql
 from lag.history.store import History, literal, timestamp
 from lag.offsets import UNKNOWN
+from lag.times import from_ms, ms
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
 from lag.verdict.rules.group_onsets import GroupOnsets, stored
 from lag.verdict.status import STORED, Status
@@ -31,7 +32,7 @@ _NO_VERDICT = STORED[Status.UNKNOWN]
 
 def last_verdicts(history: History, cluster: str, at_ms: int) -> GroupOnsets:
     """The last verdict of each group before `at_ms` (ms since 1970). Raises HistoryError."""
-    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    at = from_ms(at_ms)
     days = f"dt BETWEEN DATE '{(at - SEARCHED_DAYS * DAY).date()}' AND DATE '{at.date()}'"
     of_cluster = f"{days} AND cluster = {literal(cluster)} AND poll_ts < {timestamp(at)}"
     newest = history.query(f"SELECT max(poll_ts) AS at FROM group_snapshots WHERE {of_cluster}", "group_snapshots")
@@ -56,7 +57,7 @@ def last_verdicts_or_none(history: History, cluster: str, at_ms: int) -> GroupOn
 
 def _verdicts(rows: Sequence[dict[str, Any]], is_unbroken: bool) -> GroupOnsets:
     onsets = OnsetColumns(
-        np.array([UNKNOWN if row["onset"] is None else micros(row["onset"]) // 1000 for row in rows], np.int64),
+        np.array([UNKNOWN if row["onset"] is None else ms(row["onset"]) for row in rows], np.int64),
         np.array([bool(row["onset_is_exact"]) for row in rows], np.bool_),
         np.full(len(rows), SOURCE_CODE[OnsetSource.HISTORY], np.uint8),
     )

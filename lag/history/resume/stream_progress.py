@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from lag.errors import HistoryError
 from lag.history.files import read_file, write_atomically
-from lag.history.span import EPOCH
 from lag.history.store import History, history_errors
+from lag.times import EPOCH
 
 PATH = "_checkpoints/read_until.json"
 NEVER = EPOCH

@@ -1,5 +1,7 @@
 """Time without an owner: what classic records, cooperative ones and reconciliation steps tell; and what they do not."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +16,7 @@ from lag.generations.ownership import (
     WithoutOwner,
     ownership_timeline,
     without_owner,
+    without_owner_in,
 )
 from lag.generations.recorded import GenerationRecorder, Origin, RecordedGeneration, Recording, TimedEvent
 from tests.lag.generations.recorded.events import NAMES, classic, recorded
@@ -77,6 +80,14 @@ def test_partitions_of_a_member_that_left_count_from_the_new_epoch() -> None:
 def test_a_target_that_was_superseded_is_unknown() -> None:
     overtaken = recorded(*BEGIN[:5], *B_JOINS[:-1], *B_LEAVES)[2]
     assert gap(overtaken) == WithoutOwner(reason=UNFINISHED)
+
+
+def test_the_first_generation_has_no_gap_and_the_others_begin_at_the_one_before() -> None:
+    recording = Recording(Origin.RECORDED, recorded(*COOPERATIVE))
+    assert without_owner_in(recording, 0) is None
+    assert [without_owner_in(recording, at) for at in (1, 2)] == [
+        gap(one, before.generation.at_ms) for before, one in pairwise(recording.generations)
+    ]
 
 
 def test_polls_do_not_tell() -> None:

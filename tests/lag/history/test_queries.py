@@ -16,8 +16,9 @@ from lag.errors import HistoryError
 from lag.history.maintenance import maintain
 from lag.history.queries import HistoryQueries
 from lag.history.schemas import SCHEMA_VERSION
-from lag.history.span import DAY, HOUR, MICROSECOND, Scope, Span, micros
+from lag.history.span import DAY, HOUR, Scope, Span
 from lag.history.store import VERSION_KEY, History
+from lag.times import MICROSECOND, micros
 from lag.verdict.status import URGENCY, Status
 from tests.lag.history.past import past
 from tests.lag.history.rows import NOON, rows

@@ -12,7 +12,8 @@ from typing_extensions import TypedDict
 from app.server.api.endpoint import Call, Endpoint, Query
 from app.server.api.problem import ApiError, field_error, invalid_fields
 from lag.errors import HistoryError
-from lag.history.span import DAY, EPOCH, MINUTE, Scope, Span, full_minute, micros
+from lag.history.span import DAY, MINUTE, Scope, Span, full_minute
+from lag.times import EPOCH, ms
 from lag.verdict.status import URGENCY, Status
 
 LONGEST = 90 * DAY
@@ -104,8 +105,8 @@ def group_history(call: Call[HistoryQuery]) -> HistoryDocument:
     return {
         "cluster": call.cluster,
         "group_id": group_id,
-        "since_ms": micros(span.since) // 1000,
-        "until_ms": micros(span.until) // 1000,
+        "since_ms": ms(span.since),
+        "until_ms": ms(span.until),
         "step_s": int(span.step.total_seconds()),
         "lag": _points(lag),
         "verdicts": periods(verdicts),

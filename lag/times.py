@@ -1,0 +1,26 @@
+"""Times with a zone, and the same times in whole milliseconds and microseconds since 1970."""
+
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND, MILLISECOND = timedelta(microseconds=1), timedelta(milliseconds=1)
+
+
+def ms(at: datetime) -> int:
+    """Milliseconds since 1970, rounded down."""
+    return (at - EPOCH) // MILLISECOND
+
+
+def from_ms(at_ms: int) -> datetime:
+    """The time in UTC. Raises OverflowError outside the years that datetime knows."""
+    return EPOCH + timedelta(milliseconds=at_ms)
+
+
+def micros(at: datetime) -> int:
+    """Microseconds since 1970."""
+    return (at - EPOCH) // MICROSECOND
+
+
+def from_micros(at_us: int) -> datetime:
+    """The time in UTC."""
+    return EPOCH + at_us * MICROSECOND

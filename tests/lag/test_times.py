@@ -1,0 +1,23 @@
+"""Times and whole numbers: exact in both directions."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lag.times import EPOCH, from_micros, from_ms, micros, ms
+
+LAST_MS = ms(datetime(9999, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC))
+
+
+@given(st.integers(-62_135_596_800_000, LAST_MS))
+def test_milliseconds_come_back_as_they_were(at_ms: int) -> None:
+    at = from_ms(at_ms)
+    assert (ms(at), micros(at)) == (at_ms, 1000 * at_ms)
+    assert from_micros(1000 * at_ms) == at
+
+
+def test_milliseconds_are_rounded_down_and_zones_respected() -> None:
+    assert ms(EPOCH + timedelta(microseconds=1999)) == 1
+    assert ms(EPOCH - timedelta(microseconds=1)) == -1
+    assert ms(datetime(1970, 1, 1, 1, tzinfo=timezone(timedelta(hours=1)))) == 0
