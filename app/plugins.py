@@ -54,8 +54,8 @@ def _fold_apart(scenario: Scenario, assignor: str, yours: str, deadline_s: float
     asked = pickle.dumps((scenario, assignor, yours, [*sys.path, os.getcwd()]))
     ended = run_apart("app.plugins", asked, deadline_s)
     if ended is None:
-        told = f"The assignor {yours} timed out: it had no plan after {deadline_s:g} s, so its process was stopped."
-        raise AssignorError(told)
+        message = f"The assignor {yours} timed out: it had no plan after {deadline_s:g} s, so its process was stopped."
+        raise AssignorError(message)
     return _read(ended.answer, ended.code, yours)
 
 

@@ -188,7 +188,7 @@ def collected(codes: Codes, owners: NDArray[np.integer], members: int) -> Plan:
     return Plan(codes[np.argsort(narrow, kind="stable")], starts, ends)
 
 
-def dealt(layout: Layout, order: Sequence[int]) -> Plan:
+def assigned_in_turn(layout: Layout, order: Sequence[int]) -> Plan:
     """Partition k goes to member `order[k % len(order)]`.
 
     That is Kafka's plan when no member owns anything and all subscriptions are equal.

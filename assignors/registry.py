@@ -56,8 +56,8 @@ def load_plugin(reference: str) -> Assignor:
     try:
         made = _class(module, attribute)()
     except (Exception, SystemExit) as error:  # a plugin may raise anything
-        told = f"The assignor {reference!r} cannot be loaded: {type(error).__name__}: {error}."
-        raise AssignorError(told) from error
+        message = f"The assignor {reference!r} cannot be loaded: {type(error).__name__}: {error}."
+        raise AssignorError(message) from error
     if not isinstance(made, Assignor):
         raise AssignorError(f"{reference!r} is not an assignor: it needs a name and a method assign(group).")
     return made

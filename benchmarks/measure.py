@@ -24,8 +24,8 @@ class Run:
 def process(command: Sequence[str], stdout: Path) -> Run:
     """Run `command` to its end. Raises CalledProcessError when it fails."""
     with stdout.open("wb") as out:
-        told = subprocess.run([*TIMED, *command], stdout=out, stderr=subprocess.PIPE, check=True, text=True).stderr
-    wall_s, peak_kib = told.split()
+        report = subprocess.run([*TIMED, *command], stdout=out, stderr=subprocess.PIPE, check=True, text=True).stderr
+    wall_s, peak_kib = report.split()
     return Run(float(wall_s), float(peak_kib) / 1024, stdout)
 
 

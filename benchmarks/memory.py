@@ -33,15 +33,15 @@ PATIENCE_S = 900.0
 
 def rows() -> Iterator[Row]:
     """Resident memory every ten minutes, and by how much it grew after the first twenty."""
-    told = answer(PATIENCE_S, hour)
-    if told is None:
+    figures_mb = answer(PATIENCE_S, hour)
+    if figures_mb is None:
         yield Row("an hour of polls with history on", "none", f"not done within {PATIENCE_S:.0f} s")
         return
-    for number, megabytes in enumerate(told, 1):
+    for number, megabytes in enumerate(figures_mb, 1):
         yield Row(
             f"{number * 10} min: {GROUPS:,} groups x {PARTITIONS} partitions, history on", f"{megabytes:.0f} MB", ""
         )
-    grown = told[-1] - told[DAY_OVER_AFTER - 1]
+    grown = figures_mb[-1] - figures_mb[DAY_OVER_AFTER - 1]
     yield Row("grown from minute 20 to minute 60", f"{grown:.0f} MB", "goal: flat")
 
 
@@ -54,7 +54,7 @@ def hour() -> list[float]:
         collector.start()
         collector.wait_for(POLLS + 1, PATIENCE_S)
         collector.stop()
-        return cluster.told
+        return cluster.figures_mb
 
 
 class Cluster:
@@ -67,14 +67,14 @@ class Cluster:
         self._first = replace(made, topics=topics)
         self._dice = np.random.default_rng(1)
         self.at_ms = wall_clock_ms() - POLLS * INTERVAL_MS
-        self.told: list[float] = []
+        self.figures_mb: list[float] = []
 
     def read(self, number: int, at_ms: int) -> ClusterSnapshot:
         """The next poll; what was recorded before it is written when its time has come."""
         if number % round(FLUSH_S * 1000 / INTERVAL_MS) == 0:
             self._recorder.flush()
         if number > 1 and (number - 1) % TOLD_EVERY == 0:
-            self.told.append(psutil.Process().memory_info().rss / 1e6)
+            self.figures_mb.append(psutil.Process().memory_info().rss / 1e6)
         self.at_ms += INTERVAL_MS
         return self._snapshot(number, at_ms)
 

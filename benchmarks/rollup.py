@@ -114,11 +114,11 @@ def _times(at: datetime, shift_us: np.ndarray | int = 0) -> pa.Array:
 
 
 def _rows(name: str, columns: dict[str, pa.Array]) -> pa.Table:
-    """What is not told is null."""
-    told = {"cluster": pa.repeat("bench", SERIES)} | columns
+    """A column that is not given is null."""
+    given = {"cluster": pa.repeat("bench", SERIES)} | columns
     for field in TABLES[name].file_schema:
-        told.setdefault(field.name, pa.nulls(SERIES, field.type))
-    return with_day(pa.table(told), TABLES[name])
+        given.setdefault(field.name, pa.nulls(SERIES, field.type))
+    return with_day(pa.table(given), TABLES[name])
 
 
 @dataclass

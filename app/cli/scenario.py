@@ -98,6 +98,6 @@ def _print(file: str, errors: Sequence[Problem], warnings: Sequence[Problem]) ->
 
 def _list(described: Sequence[tuple[str, str]], as_json: bool) -> None:
     if as_json:
-        emit_json({"examples": [{"name": name, "description": told} for name, told in described]})
+        emit_json({"examples": [{"name": name, "description": text} for name, text in described]})
         return
     emit_table(("EXAMPLE", "WHAT IT SHOWS"), described)

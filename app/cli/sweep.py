@@ -206,9 +206,9 @@ def _runner(asked: str | None, plan: Plan) -> tuple[str, int]:
     if asked is None:
         alone_s = local.estimate_s(plan)
         asked = SPARK if alone_s > SPARK_FROM_S and find_spec("pyspark") else LOCAL
-        said = f"{formats.plural(len(plan), 'case')}, about {formats.duration(alone_s)} on one core"
+        estimate = f"{formats.plural(len(plan), 'case')}, about {formats.duration(alone_s)} on one core"
         where = f"on Spark, {cores} cores" if asked == SPARK else "in this process"
-        note(f"{said}: {where} (--runner {LOCAL if asked == SPARK else SPARK} to change)")
+        note(f"{estimate}: {where} (--runner {LOCAL if asked == SPARK else SPARK} to change)")
     if asked == SPARK and find_spec("pyspark") is None:
         raise ConfigError("PySpark is not installed", "Install it: uv sync --extra pipeline; or use --runner local")
     return asked, cores if asked == SPARK else 1

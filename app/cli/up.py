@@ -114,8 +114,8 @@ def _record(kafka: EmbeddedKafka, history: str) -> None:
         its = kafka.run_beside(
             "pipeline", [*command, "--bootstrap-server", kafka.bootstrap_servers, "--history", history]
         )
-        while (said := its.last_line()) is None:
+        while (last_line := its.last_line()) is None:
             time.sleep(LOOK_EVERY_S)
     except EmbeddedError:  # the brokers are being stopped, and the pipeline with them
         return
-    note(f"warning: the demo's history is no longer recorded: {said}")
+    note(f"warning: the demo's history is no longer recorded: {last_line}")

@@ -1,11 +1,11 @@
-"""Kafka's `roundrobin`: all partitions dealt out in turn (`org.apache.kafka.clients.consumer.RoundRobinAssignor`)."""
+"""Kafka's `roundrobin`: all partitions assigned in turn (`org.apache.kafka.clients.consumer.RoundRobinAssignor`)."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.arrays import GroupArrays, Plan, collected, dealt, group_arrays, to_assignment
+from assignors.arrays import GroupArrays, Plan, assigned_in_turn, collected, group_arrays, to_assignment
 from assignors.model import Assignment, AssignorError, Group
 
 
@@ -37,7 +37,7 @@ class RoundRobinAssignor:
             raise AssignorError("IllegalArgumentException: roundrobin cannot assign a group without members.")
         order = arrays.member_order()
         if len(arrays.lists) == 1:
-            return dealt(arrays.layout, order)
+            return assigned_in_turn(arrays.layout, order)
         owners = _walk(arrays, order)
         return collected(np.arange(len(arrays.layout), dtype=np.int32), owners, len(order))
 

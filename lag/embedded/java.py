@@ -73,11 +73,11 @@ def _inspect(launcher: str, source: str) -> Java | None:
     # Only the launcher itself knows its home behind the shims of jenv, SDKMAN and macOS.
     command = [launcher, NO_PERF_DATA, "-XshowSettings:properties", "-version"]
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stderr
+        properties = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stderr
     except (OSError, subprocess.SubprocessError):
         return None
-    home = re.search(r"^\s*java\.home = (.+)$", said, re.MULTILINE)
-    version = re.search(r"^\s*java\.specification\.version = (?:1\.)?(\d+)", said, re.MULTILINE)
+    home = re.search(r"^\s*java\.home = (.+)$", properties, re.MULTILINE)
+    version = re.search(r"^\s*java\.specification\.version = (?:1\.)?(\d+)", properties, re.MULTILINE)
     return Java(Path(home[1].strip()), int(version[1]), source) if home and version else None
 
 

@@ -99,8 +99,8 @@ class Keeper:
 
     def _ended(self) -> EmbeddedError:
         assert self._process.stderr is not None
-        said = self._process.stderr.read().decode(errors="replace").strip().splitlines()
-        why = f": {said[-1]}" if said else " (was it killed?)"
+        lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+        why = f": {lines[-1]}" if lines else " (was it killed?)"
         return EmbeddedError(f"The supervisor of the embedded Kafka has ended{why}", "Start the cluster again.")
 
 

@@ -86,8 +86,8 @@ def _hottest(quality: Quality) -> str:
     for load, skew in quality.skews.items():
         if skew.ratio is not None and skew.ratio > 1:
             hot.setdefault(skew.member, []).append(f"{_LOADS[load]} ×{skew.ratio:.1f}")
-    told = [f"{clipped(printable(member), _HOT_NAME)} ({', '.join(loads)})" for member, loads in hot.items()]
-    return f"hot: {', '.join(told)}" if told else ""
+    members = [f"{clipped(printable(member), _HOT_NAME)} ({', '.join(loads)})" for member, loads in hot.items()]
+    return f"hot: {', '.join(members)}" if members else ""
 
 
 _LOADS = {"weight": "weight", "lag_records": "lag", "produced_per_s": "rate"}

@@ -62,8 +62,8 @@ def tool_server(dashboard: str | None, first_poll_s: float = 0.0) -> Server[Any]
             return _result(error.document(), is_error=True)
         except Exception:  # a bug: the client gets no traceback
             log.exception("tool %s: internal error", tool.name)
-            told = ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error. The server's log has more.")
-            return _result(told.document(), is_error=True)
+            bug = ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error. The server's log has more.")
+            return _result(bug.document(), is_error=True)
 
     return Server(
         "groupscope",
@@ -105,10 +105,10 @@ def _answer(tool: Tool[Any], call: Call[Any], dashboard: str | None) -> CallTool
         raise tool.in_terms_of_arguments(error, call) from None
     data = answered.document if isinstance(answered.document, bytes) else encoded(answered.document)
     if len(data) > MOST_ANSWER_BYTES:
-        told = (
+        message = (
             f"The answer has {len(data):,} bytes, more than {MOST_ANSWER_BYTES:,}. Ask for less, or use the HTTP API."
         )
-        raise ApiError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told)
+        raise ApiError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
     page, notes = tool.address(dashboard, call), list(answered.notes)
     return _result({"page": page, "notes": notes, "result": json.loads(data)})
 

@@ -23,11 +23,11 @@ def moved(steps: Steps, at: int) -> str:
         "revoked": int((kinds == REVOKED).sum()),
         "without an owner": int((kinds == UNASSIGNED).sum()),
     }
-    said = [f"{n:,} {word}" for word, n in tally.items() if n]
-    if not said:
+    counts = [f"{n:,} {word}" for word, n in tally.items() if n]
+    if not counts:
         return f"none of {plural(existing, 'partition')} moved" if existing else "no partitions"
-    number, _, word = said[0].partition(" ")
-    return ", ".join([f"{number} of {plural(existing, 'partition')} {word}", *said[1:]])
+    number, _, word = counts[0].partition(" ")
+    return ", ".join([f"{number} of {plural(existing, 'partition')} {word}", *counts[1:]])
 
 
 def stills(steps: Steps, at: int) -> str:
@@ -65,12 +65,12 @@ def balance(steps: Steps, at: int) -> str:
     after = steps.counts()[at]
     before = np.bincount(steps.before(at)[steps.before(at) >= 0], minlength=len(steps.members))
     change = after - before
-    said = []
+    extremes = []
     if change.max(initial=0) > 0:
-        said.append(f"{steps.members[change.argmax()]} gained most (+{change.max():,})")
+        extremes.append(f"{steps.members[change.argmax()]} gained most (+{change.max():,})")
     if change.min(initial=0) < 0:
-        said.append(f"{steps.members[change.argmin()]} lost most (−{-change.min():,})")
-    return f"{step(steps, at)}" + "".join(f"; {text}" for text in said) + "."
+        extremes.append(f"{steps.members[change.argmin()]} lost most (−{-change.min():,})")
+    return f"{step(steps, at)}" + "".join(f"; {text}" for text in extremes) + "."
 
 
 def flow(steps: Steps, at: int) -> str:

@@ -172,8 +172,8 @@ def outcome(its: Draft, assignor: str) -> Outcome:
 
 def key_of(its: Draft) -> str:
     """The same for drafts with the same start, events and capacity."""
-    said = repr((its.scenario.events, its.scenario.loads.default_capacity_per_s))
-    return f"{its.key}:{sha256(said.encode(errors='surrogatepass')).hexdigest()}"
+    content = repr((its.scenario.events, its.scenario.loads.default_capacity_per_s))
+    return f"{its.key}:{sha256(content.encode(errors='surrogatepass')).hexdigest()}"
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Draft: key_of})
@@ -185,9 +185,9 @@ def _outcome(its: Draft, assignor: str) -> Outcome:
         return Outcome(assignor, error=_renumbered(str(error), len(scenario.events) - len(its.scenario.events)))
 
 
-def _renumbered(told: str, too_many: int) -> str:
+def _renumbered(message: str, too_many: int) -> str:
     """The numbers of events as the viewer counts them; the change to the assignor is none of theirs."""
-    theirs = re.sub(r"^Event (\d+)", lambda found: f"Event {int(found[1]) - too_many}", told)
+    theirs = re.sub(r"^Event (\d+)", lambda found: f"Event {int(found[1]) - too_many}", message)
     return re.sub(r"^Event 0 at 0 s \(.*?\): ", "", theirs)
 
 

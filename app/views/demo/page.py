@@ -13,7 +13,7 @@ required_report.headline(page, parts.conclusion(cases))
 with st.container(gap="xxsmall"):
     required_report.status_line("Change the workload here, and watch the Overview and Group pages.", "")
     parts.readiness()
-    parts.said()
+    parts.answers()
 
 left, right = st.columns([0.5, 0.5], gap="medium")
 running = parts.running()

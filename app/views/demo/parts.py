@@ -14,7 +14,7 @@ from lag.embedded.workload import Controls, Running, describe
 from lag.errors import EmbeddedError
 
 BURSTS = (1_000, 10_000, 100_000)
-_SAID = "_demo_said"
+_ANSWERS = "_demo_said"
 _KEPT = 3
 
 
@@ -34,16 +34,16 @@ def act(name: str, action: Callable[[], str]) -> None:
         sentence, failed = action(), False
     except EmbeddedError as error:
         sentence, failed = str(error), True
-    kept = st.session_state.setdefault(_SAID, [])
+    kept = st.session_state.setdefault(_ANSWERS, [])
     kept.insert(0, (state.now_ms(), name, sentence, failed))
     del kept[_KEPT:]
     if (feed := state.feed()) is not None:
         feed.poll_now()
 
 
-def said() -> None:
+def answers() -> None:
     """The last few sentences, newest first."""
-    for at_ms, name, sentence, failed in st.session_state.get(_SAID, []):
+    for at_ms, name, sentence, failed in st.session_state.get(_ANSWERS, []):
         colour, icon = (":red", "error") if failed else (":green", "check")
         when = formats.clock(at_ms, state.zone())
         widgets.line(colour, icon, f"{when} {name}", formats.md(sentence))

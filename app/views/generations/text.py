@@ -9,7 +9,7 @@ from lag.generations.recent import Rebalance
 
 
 def gap(found: WithoutOwner | None) -> str:
-    """ "2 partitions had no owner, the longest for at least 400 ms"; why, if it is not known; "" without a rebalance."""
+    """ "2 partitions had no owner, the longest for at least 400 ms"; why, if it is not known; "" for None."""
     if found is None:
         return ""
     if found.longest_ms is None:

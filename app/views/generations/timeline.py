@@ -12,7 +12,7 @@ from app.ui.groups import recorded_text
 from app.views.generations import charts, filters, lanes, text
 from app.views.generations.cause_looks import cause_looks
 from lag.generations.cause_kind import CauseKind, cause_kinds
-from lag.generations.ownership import OwnershipTimeline, ownership_timeline
+from lag.generations.ownership import OwnershipTimeline, ownership_timeline, without_owner_in
 from lag.generations.recorded import Recording
 
 KEY = "timeline"
@@ -77,7 +77,7 @@ def _mark(live: Recording, position: int, kind: CauseKind, names: Mapping[str, s
     lines = [
         f"Generation {made.number}: {event}",
         formats.clock(made.at_ms, zone),
-        "" if found is None else text.gap(found),
+        text.gap(without_owner_in(live, position)),
     ]
     hover = "<br>".join(escape(clip(line, MAX_HOVER), quote=False) for line in lines)
     return charts.Mark(formats.moment(made.at_ms, zone), kind, event, hover, position)

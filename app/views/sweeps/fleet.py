@@ -80,8 +80,8 @@ def about(sweep: Sweep, groups: int) -> None:
     else:
         kept = " · only in this session" if sweep.place is Place.SESSION else ""
         at_ms = times.ms(sweep.at)
-        said = f"{formats.age(at_ms, state.now_ms())} · sweep {formats.md(sweep.sweep_id)}{kept}"
-        st.markdown(f":small[{covers} of {formats.code(sweep.cluster)} :gray[· {said}]]", help=formats.utc(at_ms))
+        details = f"{formats.age(at_ms, state.now_ms())} · sweep {formats.md(sweep.sweep_id)}{kept}"
+        st.markdown(f":small[{covers} of {formats.code(sweep.cluster)} :gray[· {details}]]", help=formats.utc(at_ms))
     _missing(sweep)
 
 

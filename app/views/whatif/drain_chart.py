@@ -87,10 +87,10 @@ def _time_ticks(end_s: float) -> dict[str, list[float] | list[str]]:
 def alt(known: Mapping[str, Backlog]) -> str:
     """What each line finds: when the lag is gone, or how much is left."""
     end_s = horizon_s(known)
-    said = []
+    findings = []
     for name, its in known.items():
         first, last = its.at(np.array([0.0, end_s])).tolist()
         left = "0" if last < 0.5 else formats.count(last)
         at_s = its.drained_s() if last < 0.5 else end_s
-        said.append(f"{name}: from {formats.count(first)} to {left} records in {formats.duration(at_s)}")
-    return f"Lag over time; {'; '.join(said)}"
+        findings.append(f"{name}: from {formats.count(first)} to {left} records in {formats.duration(at_s)}")
+    return f"Lag over time; {'; '.join(findings)}"

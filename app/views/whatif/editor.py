@@ -94,8 +94,8 @@ def _leaf(first: int, last: int, count: int) -> None:
 def _event(its: Draft, at: int) -> None:
     happens = its.scenario.events[at]
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        said = text.event(happens, its.scenario) + _company(its.scenario.events, at)
-        st.markdown(f":small[:gray[at {formats.duration(happens.at_ms / 1000)}] {said}]", width="content")
+        description = text.event(happens, its.scenario) + _company(its.scenario.events, at)
+        st.markdown(f":small[:gray[at {formats.duration(happens.at_ms / 1000)}] {description}]", width="content")
         key = f"whatif_drop_{at}"
         widgets.plain_button("", "close", key, draft_state.edit, lambda now: now.without(at), help="Remove this event")
 

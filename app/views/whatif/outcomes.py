@@ -39,12 +39,12 @@ def outcomes(its: Draft, awaited: Collection[str]) -> list[Outcome]:
 @st.fragment(parallel=True)
 def wait_for(its: Draft, awaited: Sequence[str]) -> None:
     """Show which plugins are running, while the page accepts edits; redraw it when all have answered."""
-    began_s, said = time.monotonic(), st.empty()
+    began_s, place = time.monotonic(), st.empty()
     running = [_PLUGINS.submit(draft_state.outcome, its, name) for name in awaited]
     try:
         while wait(running, LOOK_EVERY_S).not_done:
             # Drawing here ends the wait as soon as the viewer does something.
-            said.markdown(text.still_planning(awaited, int(time.monotonic() - began_s)))
+            place.markdown(text.still_planning(awaited, int(time.monotonic() - began_s)))
     finally:
         for one in running:
             one.cancel()
@@ -98,8 +98,8 @@ def recommended(found: Sequence[Outcome], own: str) -> None:
     """Which assignor to choose and why, where the group has members and a choice."""
     choice = recommendation(found, own)
     if choice is not None and any(its.last and its.last.members for its in found):
-        said = text.recommended(choice, own)
-        st.markdown(f":primary[:material/recommend:] {said}", help=text.RECOMMENDED_BY)
+        advice = text.recommended(choice, own)
+        st.markdown(f":primary[:material/recommend:] {advice}", help=text.RECOMMENDED_BY)
 
 
 def pick(found: Sequence[Outcome], own: str) -> Outcome:

@@ -142,11 +142,11 @@ def _changed(page: state.Shown, its: Draft) -> None:
 
 def _offer_again(its: Draft, different: list[str]) -> None:
     more = " …" if len(different) > MOST_CHANGES else ""
-    said = "; ".join(map(formats.md, different[:MOST_CHANGES])) + more
+    listed = "; ".join(map(formats.md, different[:MOST_CHANGES])) + more
     group = its.group_id or ""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         head = ":orange[:material/sync_problem: The group has changed since the start of this what-if:]"
-        st.markdown(f":small[{head} {said}]", width="content")
+        st.markdown(f":small[{head} {listed}]", width="content")
         st.button(
             "Start again",
             type="tertiary",

@@ -66,12 +66,12 @@ def conclusion(outcome: Outcome, scenario: Scenario) -> str:
     if len(outcome.generations) == 1:
         return _nothing_moves(first, scenario, outcome.assignor)
     partitions = max(first.partitions, last.partitions)
-    said = [f"{_happening(scenario, outcome.assignor)}: {_moves(outcome, partitions)}", _idle(last)]
+    parts = [f"{_happening(scenario, outcome.assignor)}: {_moves(outcome, partitions)}", _idle(last)]
     if last.unassigned:
-        said.append(f"{formats.count(last.unassigned)} without an owner")
+        parts.append(f"{formats.count(last.unassigned)} without an owner")
     if (drained := _drained(outcome, member_names(scenario.members_ever()))) is not None:
-        said.append(drained)
-    return ", ".join(said)
+        parts.append(drained)
+    return ", ".join(parts)
 
 
 def _nothing_moves(quality: Quality, scenario: Scenario, assignor: str) -> str:
@@ -104,9 +104,9 @@ def _happening(scenario: Scenario, assignor: str) -> str:
     if not scenario.events:
         return f"The assignor changes to {name}"
     runs = _runs(_without_brackets(scenario.events))
-    said = [_run(run, scenario) for run in runs[:MOST_NAMED]]
+    happenings = [_run(run, scenario) for run in runs[:MOST_NAMED]]
     more = sum(map(len, runs[MOST_NAMED:]))
-    text = ", ".join(said) + (f" and {formats.plural(more, 'more event')}" if more else "")
+    text = ", ".join(happenings) + (f" and {formats.plural(more, 'more event')}" if more else "")
     under = f", with {name}" if assignor != scenario.assignor else ""
     return text[:1].upper() + text[1:] + under
 
@@ -139,10 +139,10 @@ def _drained(outcome: Outcome, names: Mapping[str, str]) -> str | None:
     now, then = tables.drains(before), tables.drains(after)
     if then is None:
         return None
-    said = "there is no lag" if then == "now" else f"the lag drains in {then}"
+    result = "there is no lag" if then == "now" else f"the lag drains in {then}"
     if after.drain.seconds == math.inf:
-        said = f"the lag never drains: {_why_never(after.drain, names)}"
-    return f"{said} (before: {now})" if now is not None and now != then else said
+        result = f"the lag never drains: {_why_never(after.drain, names)}"
+    return f"{result} (before: {now})" if now is not None and now != then else result
 
 
 def _why_never(drain: Drain, names: Mapping[str, str]) -> str:
@@ -216,11 +216,11 @@ def under_the_table(outcomes: Sequence[Outcome]) -> list[str]:
     for outcome in outcomes:
         if outcome.error is not None:
             failed.setdefault(outcome.error, []).append(formats.code(short(outcome.assignor)))
-    said = []
+    problems = []
     for error, names in failed.items():
         cannot = "No assignor can" if len(names) == len(outcomes) else f"{formats.few(names, 8)} cannot"
-        said.append(f":red[:material/error: {cannot} compute an assignment:] {formats.md(error)}")
-    return [*said, *_unknown_drains(outcomes)]
+        problems.append(f":red[:material/error: {cannot} compute an assignment:] {formats.md(error)}")
+    return [*problems, *_unknown_drains(outcomes)]
 
 
 def on_a_broker(outcomes: Sequence[Outcome], scenario: Scenario) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from assignors.arrays import Claims, GroupArrays, Plan, dealt, group_arrays, to_assignment
+from assignors.arrays import Claims, GroupArrays, Plan, assigned_in_turn, group_arrays, to_assignment
 from assignors.client.sticky import claims, constrained, general
 from assignors.client.sticky.claims_resolution import resolve
 from assignors.client.sticky.rack_info import rack_view
@@ -61,7 +61,7 @@ def plan_sticky(arrays: GroupArrays, *, cooperative: bool) -> Plan:
         total = len(arrays.layout) + len(claimed.strays)
         return without_transfers(plan, claimed, total) if cooperative else plan
     if racks is None and not len(claimed.codes):
-        return dealt(arrays.layout, id_order(arrays.members))
+        return assigned_in_turn(arrays.layout, id_order(arrays.members))
     outcome = constrained.assign(arrays, resolve(arrays, claimed), racks)
     return outcome.plan(len(arrays.members), cooperative=cooperative)
 

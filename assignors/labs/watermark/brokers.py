@@ -26,8 +26,8 @@ def crash(state: State, action: Crash) -> tuple[State, str]:
     down = replace(down, isr=tuple(member for member in down.isr if member != name) or down.isr)
     if name != state.leader:
         return (down if down.leader is None else advance(down)), f"{name} dies; the ISR is {_names(down.isr)}."
-    after, said = elect(replace(down, leader=None))
-    return after, f"{name}, the leader, dies; {said}."
+    after, election = elect(replace(down, leader=None))
+    return after, f"{name}, the leader, dies; {election}."
 
 
 def power_cut(state: State, action: PowerCut) -> tuple[State, str]:
@@ -57,8 +57,8 @@ def start(state: State, action: Start) -> tuple[State, str]:
     if up.leader is not None:
         after = _follow(up, name)
         return after, f"{name} comes back as a follower{_cut(up, after, name)}."
-    after, said = elect(up)
-    return after, f"{name} comes back; {said}."
+    after, election = elect(up)
+    return after, f"{name} comes back; {election}."
 
 
 def restart(state: State, action: Restart) -> tuple[State, str]:

@@ -39,8 +39,8 @@ def produce(state: State, action: Produce) -> tuple[State, str]:
     made = Produced(leader.leo, entry, action.acks_all, state.at_ms, ack)
     appended = with_replica(state, name, replace(leader, log=(*leader.log, entry)))
     after = advance(replace(appended, produced=(*state.produced, made)))
-    said = "acknowledged at once" if after.produced[-1].ack is Ack.ACKED else "the producer waits for the ISR"
-    return after, f"{name} appends {action.value} at offset {leader.leo}, epoch {state.epoch}; {said}."
+    answer = "acknowledged at once" if after.produced[-1].ack is Ack.ACKED else "the producer waits for the ISR"
+    return after, f"{name} appends {action.value} at offset {leader.leo}, epoch {state.epoch}; {answer}."
 
 
 def advance(state: State) -> State:

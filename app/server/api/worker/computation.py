@@ -27,12 +27,12 @@ def computed(task: str, body: bytes, options: Mapping[str, Any], deadline_s: flo
     finally:
         _processes.release()
     if ended is None:
-        told = f"There was no result after {deadline_s:g} s, so its process was stopped."
-        raise ApiError(HTTPStatus.GATEWAY_TIMEOUT, told)
+        message = f"There was no result after {deadline_s:g} s, so its process was stopped."
+        raise ApiError(HTTPStatus.GATEWAY_TIMEOUT, message)
     status, _, answer = ended.answer.partition(b"\n")
     if not status:
-        told = f"The process ended with code {ended.code}. The server's log has more."
-        raise ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, told)
+        message = f"The process ended with code {ended.code}. The server's log has more."
+        raise ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, message)
     if int(status) != HTTPStatus.OK:
         refusal = json.loads(answer)
         raise ApiError(HTTPStatus(int(status)), refusal["detail"], refusal["errors"])

@@ -129,7 +129,7 @@ def _draw(fig: go.Figure, spans: Iterable[Bar], window: tuple[int, int], colours
 
 def _bars(fig: go.Figure, alike: Sequence[Bar], look: Look, window: tuple[int, int]) -> None:
     cut = [_cut(bar, window) for bar in alike]
-    said = [
+    hovers = [
         f"{bar.hover}, {bar.start_ms / 1000:,.3f} to {bar.end_ms / 1000:,.3f} s, {brief(bar.end_ms - bar.start_ms)}"
         for bar in alike
     ]
@@ -145,7 +145,7 @@ def _bars(fig: go.Figure, alike: Sequence[Bar], look: Look, window: tuple[int, i
             "line": {"color": look.line, "width": 1},
             "pattern": {"shape": look.hatch, "size": 6, "solidity": 0.15, "bgcolor": look.fill, "fgcolor": look.ink},
         },
-        customdata=said,
+        customdata=hovers,
         hovertemplate="%{customdata}<extra></extra>",
     )
 
