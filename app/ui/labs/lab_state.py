@@ -1,6 +1,6 @@
 """The story that a lab shows: it is in the URL, and changed, downloaded and uploaded from there."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -11,7 +11,6 @@ from assignors.labs.story import Story, from_file, to_file
 from assignors.model import AssignorError
 
 S = TypeVar("S", bound=Story)
-T = TypeVar("T")
 STEP = "step"
 """The URL parameter of the step that is shown."""
 
@@ -73,36 +72,3 @@ class LabState(Generic[S]):
     def upload(self, data: bytes, name: str) -> None:
         """Show the story of an uploaded file. Raises ScenarioError naming the lines."""
         self.open(from_file(data, self.stories))
-
-    # -- fields: `parameter` names a value of the story; the key of a field is `<lab>_<parameter>`
-
-    def field(
-        self,
-        draw: Callable[..., object],
-        label: str,
-        parameter: str,
-        value: T,
-        change: Callable[[T], None] | None = None,
-        **options: Any,
-    ) -> None:
-        """A field of Streamlit, such as `st.toggle`, that shows `value`; `change` replaces the plain change of it."""
-        key = f"{self.name}_{parameter}"
-        st.session_state[key] = value
-
-        def write() -> None:
-            new = st.session_state[key]
-            change(new) if change else self.change({parameter: new})
-
-        draw(label, key=key, on_change=write, **options)
-
-    def select(
-        self, label: str, parameter: str, options: Mapping[T, str], value: T, change: Callable[[T], None] | None = None
-    ) -> None:
-        """A select box."""
-        words = options.__getitem__
-        self.field(st.selectbox, label, parameter, value, change, options=list(options), format_func=words)
-
-    def number(self, label: str, parameter: str, value: int, limits: tuple[int, int], **more: Any) -> None:
-        """A whole number within `limits`, both included."""
-        least, most = limits
-        self.field(st.number_input, label, parameter, min(value, most), min_value=least, max_value=most, **more)

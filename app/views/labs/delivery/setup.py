@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app.ui import widgets
+from app.ui.labs import fields
 from app.ui.labs.story import refusal
 from app.ui.stepper import stepper
 from app.views.labs.delivery import labels, text
@@ -39,10 +40,10 @@ def moment(story: DeliveryStory) -> None:
 
 def controls(story: DeliveryStory) -> None:
     """Strategy, batch and failure, and the rest in an expander."""
-    LAB.select("Commits", "strategy", labels.STRATEGIES, story.strategy, LAB.set_strategy)
+    fields.select(LAB, "Commits", "strategy", labels.STRATEGIES, story.strategy, LAB.set_strategy)
     _by_strategy(story)
-    LAB.number("Records per poll (max.poll.records)", "batch_records", story.batch_records, _TO_100)
-    LAB.select("Failure", "failure", labels.FAILURES, story.kind)
+    fields.number(LAB, "Records per poll (max.poll.records)", "batch_records", story.batch_records, _TO_100)
+    fields.select(LAB, "Failure", "failure", labels.FAILURES, story.kind)
     _by_failure(story)
     with st.expander("Log, interceptor, deserializer", icon=":material/tune:"):
         _log(story)
@@ -51,18 +52,18 @@ def controls(story: DeliveryStory) -> None:
 
 def _by_strategy(story: DeliveryStory) -> None:
     if story.strategy in _EVERY:
-        LAB.number("n", "every_records", story.every_records, _TO_100)
+        fields.number(LAB, "n", "every_records", story.every_records, _TO_100)
     if story.strategy in AUTO_COMMITTING:
-        LAB.number("Polls per auto.commit.interval.ms", "auto_commit_polls", story.auto_commit_polls, _TO_100)
+        fields.number(LAB, "Polls per auto.commit.interval.ms", "auto_commit_polls", story.auto_commit_polls, _TO_100)
     if story.strategy in _WORKERS:
-        LAB.number("Workers", "workers", story.workers, (1, MOST_WORKERS))
+        fields.number(LAB, "Workers", "workers", story.workers, (1, MOST_WORKERS))
     if story.strategy in _ASYNC:
         _text("Commits that are lost, counted from 0", "failed_commits", story)
 
 
 def _by_failure(story: DeliveryStory) -> None:
     if story.kind in _REBALANCES:
-        LAB.field(st.toggle, "Commit in onPartitionsRevoked", "commits_on_revoke", story.commits_on_revoke)
+        fields.field(LAB, st.toggle, "Commit in onPartitionsRevoked", "commits_on_revoke", story.commits_on_revoke)
     if story.kind in OUTSIDERS:
         _text("The standalone consumer commits", "outsider", story)
 
@@ -70,16 +71,16 @@ def _by_failure(story: DeliveryStory) -> None:
 def _log(story: DeliveryStory) -> None:
     _text("First committed offset of each partition", "start", story)
     _text("Log end offset of each partition", "end", story)
-    LAB.select("Interceptor", "interceptor", labels.INTERCEPTORS, story.interceptor)
+    fields.select(LAB, "Interceptor", "interceptor", labels.INTERCEPTORS, story.interceptor)
     if story.interceptor is not Interceptor.NONE:
         _text("Expired records, as partition:offset", "expired", story)
     _text("Record that cannot be deserialized, as partition:offset", "poison", story)
     if story.poison:
-        LAB.select("The application then", "on_poison", labels.ON_POISON, story.on_poison)
+        fields.select(LAB, "The application then", "on_poison", labels.ON_POISON, story.on_poison)
 
 
 def _text(label: str, parameter: str, story: DeliveryStory) -> None:
     start = story.lab.start if parameter == "start" else None
     written = ", ".join(map(str, start)) if start else story.texts()[parameter]
     shown = "" if written == NONE else written
-    LAB.field(st.text_input, label, parameter, shown, max_chars=120, placeholder=NONE)
+    fields.field(LAB, st.text_input, label, parameter, shown, max_chars=120, placeholder=NONE)

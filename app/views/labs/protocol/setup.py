@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 
 from app.ui import widgets
+from app.ui.labs import fields
 from app.ui.labs.story import refusal
 from app.ui.scenario.story_link import ASSUMED, KAFKA, MOST_NUMBER, ProtocolStory, Slider, value_of
 from app.ui.scenario.story_state import LAB
@@ -25,7 +26,8 @@ def controls(story: ProtocolStory) -> None:
 
 
 def _seed(story: ProtocolStory) -> None:
-    LAB.number(
+    fields.number(
+        LAB,
         "Seed",
         "seed",
         story.seed,
@@ -39,7 +41,8 @@ def _seed(story: ProtocolStory) -> None:
 def _sliders(story: ProtocolStory, sliders: Iterable[Slider]) -> None:
     for slider in sliders:
         value = value_of(story.scenario, slider)
-        LAB.field(
+        fields.field(
+            LAB,
             st.slider,
             slider.setting,
             slider.parameter,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from app.ui import widgets
+from app.ui.labs import fields
 from app.ui.labs.story import refusal
 from app.views.labs.watermark.state import LAB
 from assignors.labs.watermark import WatermarkStory
@@ -35,11 +36,13 @@ _TIMINGS = {
 
 def rules(story: WatermarkStory) -> None:
     """How followers truncate, leaders are elected, and the high watermark moves."""
-    LAB.select("A follower truncates to", "truncation", _TRUNCATIONS, story.truncation)
-    LAB.select("A fetch response carries the high watermark", "timing", _TIMINGS, story.timing)
-    LAB.select("min.insync.replicas", "min_insync", {number: str(number) for number in (1, 2, 3)}, story.min_insync)
-    LAB.field(st.toggle, "Unclean leader election", "unclean", story.unclean)
-    LAB.field(st.toggle, "High watermark waits for min.insync.replicas (KIP-966)", "waits", story.waits)
+    fields.select(LAB, "A follower truncates to", "truncation", _TRUNCATIONS, story.truncation)
+    fields.select(LAB, "A fetch response carries the high watermark", "timing", _TIMINGS, story.timing)
+    fields.select(
+        LAB, "min.insync.replicas", "min_insync", {number: str(number) for number in (1, 2, 3)}, story.min_insync
+    )
+    fields.field(LAB, st.toggle, "Unclean leader election", "unclean", story.unclean)
+    fields.field(LAB, st.toggle, "High watermark waits for min.insync.replicas (KIP-966)", "waits", story.waits)
 
 
 Form = Callable[[State], Action]
