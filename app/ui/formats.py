@@ -6,6 +6,7 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from assignors import durations
+from assignors.counts import plural as plural
 from lag.times import from_ms
 
 DASH = "–"
@@ -26,11 +27,6 @@ def short(value: float | None) -> str:
             scaled = value / size
             return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f} {unit}"
     return f"{value:,.0f}"
-
-
-def plural(n: int, one: str, many: str | None = None) -> str:
-    """`plural(2, "group")` -> "2 groups"."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def in_the_last(time: str) -> str:

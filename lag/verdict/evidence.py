@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+from assignors.counts import plural
 from assignors.durations import duration
 from assignors.model import TopicPartition
 from lag.model import GroupSnapshot, LagTotal
@@ -105,9 +106,9 @@ def of_group(
         return replace(about, evidence=group.problems[0].cause, onset=_last_read(group, worst))
     if about_group(status, total, affected):
         return replace(about, evidence=_of_all(group, status, total, affected, worst))
-    others = f"; the worst of {counted(affected, 'partition')}" if affected > 1 else ""
+    others = f"; the worst of {plural(affected, 'partition')}" if affected > 1 else ""
     if others and status is Status.LOST:
-        others += f", which lost {counted(total.lost_records, 'record')} in total"
+        others += f", which lost {plural(total.lost_records, 'record')} in total"
     return replace(about, evidence=about.evidence + others)
 
 
@@ -121,11 +122,6 @@ def about_group(status: Status, total: LagTotal, affected: int) -> bool:
     if status is Status.NEVER_COMMITTED:
         return total.known == 0 and affected == total.partitions
     return status in {Status.STOPPED, Status.NO_MEMBERS, Status.OK}
-
-
-def counted(number: int, noun: str) -> str:
-    """Like "1 record" and "2,000 records"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _polls(row: RowFacts) -> str:
@@ -142,8 +138,8 @@ def _watched(row: RowFacts) -> str:
 def _arrived(row: RowFacts) -> str:
     arrived, waiting = row.arrived, row.lag
     if arrived:
-        return f"while {counted(arrived, 'record')} arrived on {row.tp}"
-    return f"while {counted(waiting, 'record')} waited on {row.tp} and none arrived"
+        return f"while {plural(arrived, 'record')} arrived on {row.tp}"
+    return f"while {plural(waiting, 'record')} waited on {row.tp} and none arrived"
 
 
 def _unmoved(row: RowFacts) -> str:
@@ -152,7 +148,7 @@ def _unmoved(row: RowFacts) -> str:
 
 def _lost(row: RowFacts) -> str:
     committed, start = row.committed, row.log_start
-    lost = counted(start - committed, "record")
+    lost = plural(start - committed, "record")
     return (
         f"{row.terms.offset} {committed:,} is below the log start {start:,} of {row.tp}: {lost} deleted before being "
         "read"
@@ -162,7 +158,7 @@ def _lost(row: RowFacts) -> str:
 def _beyond_end(row: RowFacts) -> str:
     committed, end = row.committed, row.log_end
     return (
-        f"{row.terms.offset} {committed:,} is {counted(committed - end, 'record')} beyond the log end {end:,} of "
+        f"{row.terms.offset} {committed:,} is {plural(committed - end, 'record')} beyond the log end {end:,} of "
         f"{row.tp}: the topic was recreated or truncated afterwards"
     )
 
@@ -171,7 +167,7 @@ def _rewound(row: RowFacts) -> str:
     committed, peak = row.committed, row.peak
     return (
         f"{row.terms.offset} of {row.tp} went back from {peak:,} within the last {_watched(row)} and is at "
-        f"{committed:,}: {counted(peak - committed, 'record')} to be {row.terms.done} again"
+        f"{committed:,}: {plural(peak - committed, 'record')} to be {row.terms.done} again"
     )
 
 
@@ -179,7 +175,7 @@ def _changed(row: RowFacts) -> str:
     early, late = row.early, row.late
     return (
         f"lag on {row.tp} {'grew' if late > early else 'shrank'} from {early:,.0f} to {late:,.0f} records in "
-        f"{_watched(row)} (medians of the first and last third of {counted(row.samples, 'poll')}), "
+        f"{_watched(row)} (medians of the first and last third of {plural(row.samples, 'poll')}), "
         f"{row.lag:,} now: {row.produce:,.1f} records/s arrive, "
         f"{row.consume:,.1f} are {row.terms.done}"
     )
@@ -189,21 +185,21 @@ def _never_committed(row: RowFacts) -> str:
     start, end = row.log_start, row.log_end
     if UNKNOWN in (start, end):
         return f"no {row.terms.offset} on {row.tp}, whose log could not be read"
-    records = counted(end - start, "record")
+    records = plural(end - start, "record")
     return f"no {row.terms.offset} on {row.tp}, which has offsets {start:,} to {end:,} ({records})"
 
 
 def _held(row: RowFacts) -> str:
     stable, end = row.last_stable, row.log_end
     return (
-        f"last stable offset {stable:,} of {row.tp} is {counted(end - stable, 'record')} below the log end {end:,}: "
+        f"last stable offset {stable:,} of {row.tp} is {plural(end - stable, 'record')} below the log end {end:,}: "
         f"an open transaction holds back read_committed consumers; {row.terms.offset} {row.committed:,} unchanged "
         f"{_polls(row)}"
     )
 
 
 def _waits(row: RowFacts) -> str:
-    return f"{counted(row.lag, 'record')} wait on {row.tp}, and the group has no members"
+    return f"{plural(row.lag, 'record')} wait on {row.tp}, and the group has no members"
 
 
 def _deleted(row: RowFacts) -> str:
@@ -224,7 +220,7 @@ def _ok(row: RowFacts) -> str:
     if row.committed == UNKNOWN:
         return f"no {row.terms.offset} on {row.tp}, and no records"
     unit = "offset" if row.remainder == MARKERS_ONLY else "record"
-    return f"{counted(row.lag, unit)} behind on {row.tp}; {_why_ok(row)}"
+    return f"{plural(row.lag, unit)} behind on {row.tp}; {_why_ok(row)}"
 
 
 def _why_ok(row: RowFacts) -> str:
@@ -239,7 +235,7 @@ def _why_ok(row: RowFacts) -> str:
         return f"{_unmoved(row)}: possibly only a transaction marker"
     if row.samples < row.rules.min_samples:
         return f"{row.samples} of {row.rules.min_samples} polls needed for a verdict"
-    return f"no rule fired in {counted(row.samples, 'poll')}"
+    return f"no rule fired in {plural(row.samples, 'poll')}"
 
 
 _QUIET = {Status.STOPPED, Status.STALLED, Status.HELD}
@@ -263,22 +259,22 @@ _SENTENCES: dict[Status, Callable[[RowFacts], str]] = {
 
 def _behind(total: LagTotal) -> str:
     coverage = f"(known for {total.known:,} of {total.partitions:,} partitions)"
-    return f"{counted(total.records or 0, 'record')} behind {coverage}"
+    return f"{plural(total.records or 0, 'record')} behind {coverage}"
 
 
 def _calm(total: LagTotal, worst: RowFacts) -> str:
     """Without the lag of the group, which stands beside its verdict."""
     if total.records == 0:
-        return f"no rule fired in {counted(worst.samples, 'poll')}"
+        return f"no rule fired in {plural(worst.samples, 'poll')}"
     if total.records is None:
         return _ok(worst)
     return _why_ok(worst) if total.partitions == 1 else f"most: {_ok(worst)}"
 
 
 def _of_all(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: RowFacts) -> str:
-    partitions = counted(affected, "partition")
+    partitions = plural(affected, "partition")
     if status is Status.NEVER_COMMITTED:
-        members = counted(len(group.members), "member")
+        members = plural(len(group.members), "member")
         return f"{members}, and no {worst.terms.offset} on any of {partitions}; {_never_committed(worst)}"
     if status is Status.NO_MEMBERS:
         return f"the group is {group.state} and {_behind(total)}; most: {_waits(worst)}"
@@ -291,7 +287,7 @@ def _without_rows(group: GroupSnapshot) -> str:
         return group.problems[0].cause
     if not group.complete:
         return "the partitions of the group could not be read"
-    members = counted(len(group.members), "member")
+    members = plural(len(group.members), "member")
     offset = offset_terms(group.type).offset
     return f"the group has {members} and no partitions: nothing is assigned, and there is no {offset}"
 

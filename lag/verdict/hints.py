@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from assignors.counts import plural
 from lag.model import GroupSnapshot, GroupType
 from lag.offsets import PartitionLag
-from lag.verdict.evidence import counted
 from lag.verdict.health import PartitionHealth
 from lag.verdict.status import Status
 
@@ -94,7 +94,7 @@ def _slow(group: GroupSnapshot, behind: Rows, names: Mapping[str, str]) -> Hint 
     keep = "the other member keeps up" if others == 1 else f"the other {others} members keep up"
     return Hint(
         f"Check member {names.get(owner or '', owner)}: its host, its threads and what it waits for.",
-        f"All partitions that fall behind ({counted(len(behind), 'partition')}) belong to it, and {keep}.",
+        f"All partitions that fall behind ({plural(len(behind), 'partition')}) belong to it, and {keep}.",
         Remedy.RESTART_MEMBER,
         owner,
     )
@@ -104,10 +104,10 @@ def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
     """Members can be added while there are places for them; share groups have no such limit."""
     members, partitions = len(group.members), len(rows)
     free = places(group.assignor, (lag.tp.topic for lag, _ in rows)) - members
-    have = f"{counted(members, 'member')} for {counted(partitions, 'partition')}"
+    have = f"{plural(members, 'member')} for {plural(partitions, 'partition')}"
     shared = group.type is GroupType.SHARE
     if shared or free > 0:
-        places_left = f": up to {counted(free, 'more member')} would get partitions"
+        places_left = f": up to {plural(free, 'more member')} would get partitions"
         more = ", and members of a share group share partitions" if shared else places_left
         return Hint("Add members, or make processing faster.", f"It has {have}{more}.", Remedy.ADD_MEMBERS)
     if members < partitions:
@@ -154,7 +154,7 @@ def _stalled_share_group(group: GroupSnapshot, rows: Rows) -> Hint:
         return Hint("Check why no member reads it.", f"{_first(rows)}: no member is assigned.")
     return Hint(
         "Check the members that read it: one may fail on a record again and again, or hang.",
-        f"{_first(rows)}: {counted(len(readers), 'member')} of the group.",
+        f"{_first(rows)}: {plural(len(readers), 'member')} of the group.",
     )
 
 

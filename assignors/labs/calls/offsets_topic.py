@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from assignors.counts import plural
 from assignors.labs.calls.script import Call
 from assignors.labs.calls.script_machine import Machine, Refusal, Verb, listed
 from assignors.offsets_partition import DEFAULT_PARTITIONS, OFFSETS_TOPIC, offsets_partition
@@ -68,7 +69,7 @@ class OffsetsTopic(Machine):
         before = sum(map(len, self._records.values()))
         self._records = {number: self._cleaned(its) for number, its in self._records.items()}
         gone = before - sum(map(len, self._records.values()))
-        return f"{gone} record{'' if gone == 1 else 's'} {'is' if gone == 1 else 'are'} gone"
+        return f"{plural(gone, 'record is', 'records are')} gone"
 
     def _cleaned(self, records: list[Row]) -> list[Row]:
         last = {key: at for at, (key, _, _) in enumerate(records)}

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from assignors.counts import plural
 from assignors.model import Topic
 from assignors.patterns import resolved
 from assignors.whatif.events.action import PLAIN, Action, SimulatedGroup, Wording
@@ -45,7 +46,7 @@ class AddPartitions(TopicAction):
         return self.topic
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.name(self.topic)} grows to {_count(self.partitions)}"
+        return f"{wording.name(self.topic)} grows to {plural(self.partitions, 'partition')}"
 
     def check(self, membership: Membership) -> Remarks:
         for _, sentence in membership.check_topic(self.topic):
@@ -78,7 +79,7 @@ class CreateTopic(TopicAction):
         return self.topic.name
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.name(self.subject)} is created with {_count(self.topic.partitions)}"
+        return f"{wording.name(self.subject)} is created with {plural(self.topic.partitions, 'partition')}"
 
     def check(self, membership: Membership) -> Remarks:
         yield from check_racks(self.topic)
@@ -120,7 +121,3 @@ def check_racks(topic: Topic) -> Remarks:
     if topic.racks is not None and len(topic.racks) != topic.partitions:
         sentence = f"There are racks for {len(topic.racks):,} partitions, but {topic.name} has {topic.partitions:,}."
         yield ("racks",), f"{sentence} Give one list for each."
-
-
-def _count(partitions: int) -> str:
-    return f"{partitions:,} partition{'' if partitions == 1 else 's'}"

@@ -7,6 +7,7 @@ not. Another verdict that opens takes its place. A poll that shows too little fo
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from assignors.counts import plural
 from assignors.durations import duration
 from lag.verdict.evidence import rule
 from lag.verdict.health import Finding
@@ -104,7 +105,7 @@ class VerdictState:
             return finding if finding.status is Status.OK else _not_open_yet(finding, self.polls, policy)
         if not self.missed_polls or self.last_finding is None:
             return self._held(finding)
-        missed = f"not found in {_polls(self.missed_polls)}, closes after {policy.close_polls} in a row"
+        missed = f"not found in {plural(self.missed_polls, 'poll')}, closes after {policy.close_polls} in a row"
         return replace(self.last_finding, evidence=f"{self.last_finding.evidence}; {missed}")
 
     def _held(self, finding: Finding) -> Finding:
@@ -113,12 +114,8 @@ class VerdictState:
 
 def _not_open_yet(finding: Finding, polls: int, policy: GroupPolicy) -> Finding:
     words = finding.status.replace("_", " ")
-    needed = f"{words} in {_polls(polls)}, opens after {policy.open_polls} in a row"
+    needed = f"{words} in {plural(polls, 'poll')}, opens after {policy.open_polls} in a row"
     return Finding(Status.OK, rule(Status.OK), f"{needed}: {finding.evidence}")
-
-
-def _polls(count: int) -> str:
-    return "1 poll" if count == 1 else f"{count} polls"
 
 
 def _lately(openings_ms: tuple[int, ...], at_ms: int, policy: GroupPolicy) -> tuple[int, ...]:
