@@ -16,14 +16,18 @@ ENDINGS = (".yaml", ".yml", ".json")
 
 @dataclass(frozen=True, slots=True)
 class InputProblem:
-    """A problem of an input. `where`: FILE:LINE, a file or a group; `path`: the field, "" for the whole input."""
+    """A problem of an input. `where`: FILE:LINE, a file or a group; `path`: the field, "" for the whole input.
+
+    As text it names `where` once: messages about groups and brokers contain it.
+    """
 
     where: str
     path: str
     message: str
 
     def __str__(self) -> str:
-        return ": ".join(part for part in (self.where, self.path, self.message) if part)
+        where = "" if self.where in self.message else self.where
+        return ": ".join(part for part in (where, self.path, self.message) if part)
 
 
 @dataclass(frozen=True, slots=True)

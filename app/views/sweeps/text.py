@@ -11,7 +11,7 @@ from app.ui import formats
 from app.ui.sweep_findings import has_case, recommendation, share
 from app.views.sweeps.tables import Measure
 from assignors.scenario import ScenarioError
-from lag.sweeps.fleet import Fleet, InputProblem
+from lag.sweeps.fleet import Fleet
 from lag.sweeps.gains import Gain, records
 from lag.sweeps.plan import Plan
 
@@ -107,16 +107,11 @@ def size(plan: Plan) -> str:
 
 def left_out(found: Fleet) -> list[str]:
     """Which groups a sweep of the cluster leaves out, and what could not be read (Markdown)."""
-    sentences = [_named_once(problem) for problem in found.problems[:MAX_PROBLEMS]]
+    sentences = [formats.md(str(problem)) for problem in found.problems[:MAX_PROBLEMS]]
     if found.skipped:
         groups = formats.plural(len(found.skipped), "group")
-        sentences.append(f"{groups} cannot be planned: {_named_once(found.skipped[0])}")
+        sentences.append(f"{groups} cannot be planned: {formats.md(str(found.skipped[0]))}")
     return sentences
-
-
-def _named_once(problem: InputProblem) -> str:
-    """The problem with the name of its group or broker, which most messages contain (Markdown)."""
-    return formats.md(problem.message if problem.where in problem.message else str(problem))
 
 
 def progress(run: SweepRun) -> str:

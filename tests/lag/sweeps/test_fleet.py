@@ -86,7 +86,12 @@ def test_groups_of_a_cluster_are_as_they_are_and_those_without_a_plan_are_skippe
     assert set(billing.loads.lag_records.values()) == {10}
     (streams,) = fleet.skipped
     assert (fleet.cluster, streams.where) == ("id-test", "tasks")
-    assert "streams group" in streams.message
+    assert str(streams) == streams.message == "tasks is a streams group: its broker assigns tasks, not partitions."
+
+
+def test_a_problem_names_its_place_once() -> None:
+    assert str(InputProblem("broker 2", "", "broker 2 has not answered")) == "broker 2 has not answered"
+    assert str(InputProblem("a.yaml:3", "topics", "A list belongs here.")) == "a.yaml:3: topics: A list belongs here."
 
 
 def test_what_we_may_not_see_is_no_problem_of_a_sweep_and_a_broker_that_is_silent_is() -> None:
