@@ -18,7 +18,8 @@ from lag.history.recorder import FLUSH_S, SnapshotRecorder
 from lag.history.store import History
 from lag.model import ClusterSnapshot, GroupSnapshot, Remainder
 from lag.offsets import OffsetTable, PartitionLag, PartitionRows
-from lag.polling.collector import Collector, wall_clock_ms
+from lag.polling.collector import Collector
+from lag.times import wall_clock_ms
 from lag.verdict.status import Status
 from tests.app import synthetic
 

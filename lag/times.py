@@ -1,9 +1,15 @@
 """Times with a zone, and the same times in whole milliseconds and microseconds since 1970."""
 
+import time
 from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND, MILLISECOND = timedelta(microseconds=1), timedelta(milliseconds=1)
+
+
+def wall_clock_ms() -> int:
+    """Now, in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
 
 
 def ms(at: datetime) -> int:

@@ -24,6 +24,7 @@ from lag.embedded.jars import missing_jars
 from lag.embedded.java import find_java
 from lag.errors import ConfigError, GroupscopeError
 from lag.model import ClusterSnapshot, GroupType, Problem
+from lag.times import wall_clock_ms
 
 PORT = 8501
 PACKAGES = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
@@ -145,7 +146,7 @@ def _cluster(bootstrap: str | None, config: Path | None, deadline_s: float) -> I
     try:
         settings = load_settings(bootstrap, config, os.environ)
         with closing(open_reader(settings, settings.name, deadline_s)) as reader:
-            snapshot = reader.read(1, time.time_ns() // 1_000_000)
+            snapshot = reader.read(1, wall_clock_ms())
             yield Check("connection", True, _reached(snapshot, settings.security_protocol, time.monotonic() - started))
             yield from _read(snapshot, reader)
             yield _records(settings, deadline_s)

@@ -1,7 +1,6 @@
 """`groupscope snapshot`: reads every group once."""
 
 import os
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from lag.cluster.reader import open_reader
 from lag.errors import GroupscopeError
 from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal
 from lag.partition_lag import totals
+from lag.times import wall_clock_ms
 from lag.verdict.judge import judge
 from lag.verdict.window.sample_window import SampleRing
 
@@ -85,7 +85,7 @@ def read_once(bootstrap: str | None, config: Path | None, deadline_s: float) -> 
     """One snapshot over a connection of its own."""
     settings = load_settings(bootstrap, config, os.environ)
     with closing(open_reader(settings, settings.name, deadline_s)) as reader:
-        return reader.read(1, time.time_ns() // 1_000_000)
+        return reader.read(1, wall_clock_ms())
 
 
 def _print(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTotal]], detailed: bool) -> None:

@@ -37,6 +37,7 @@ from lag.sweeps.plan import (
     parse_member_counts,
 )
 from lag.sweeps.sweep_table import SweepHeader
+from lag.times import wall_clock_ms
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
 from lag.verdict.window.sample_window import SampleRing
@@ -176,7 +177,7 @@ def _observed(source: Source) -> Health:
         if source.observe_s:
             note(f"Watching the cluster for {formats.duration(source.observe_s)}, for rates")
         for number in count(1):
-            snapshot = reader.read(number, time.time_ns() // 1_000_000)
+            snapshot = reader.read(number, wall_clock_ms())
             window, left_s = trend.append(snapshot), until - time.monotonic()
             if left_s <= 0:
                 break

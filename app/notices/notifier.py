@@ -12,6 +12,7 @@ from app.notices.store import lock_state
 from app.notices.targets import Notices
 from app.notices.worker import TargetStatus, Worker
 from lag.errors import ConfigError
+from lag.times import wall_clock_ms
 from lag.verdict.health import Health
 from lag.watched_file import Reading
 
@@ -19,11 +20,6 @@ log = logging.getLogger(__name__)
 
 STOP_WITHIN_S = 1.0
 """How long all attempts that are under way may take when the server stops."""
-
-
-def wall_clock_ms() -> int:
-    """Epoch milliseconds."""
-    return time.time_ns() // 1_000_000
 
 
 class Notifier:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from app.notices.due import Event
 from app.notices.incidents import Incident
 from app.notices.notice import Notice, group_page
-from app.notices.notifier import wall_clock_ms
 from app.notices.targets import Target
+from lag.times import wall_clock_ms
 from lag.verdict.status import Status
 
 EVIDENCE = "This is a test of groupscope's notices. Nothing is wrong."

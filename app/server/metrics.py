@@ -1,6 +1,5 @@
 """`/metrics`: the latest snapshots for Prometheus. A scrape never reaches Kafka."""
 
-import time
 import zlib
 from collections.abc import Iterable, Iterator
 
@@ -12,6 +11,7 @@ from app.metrics.scrape import scrape
 from app.metrics.text_format import negotiate
 from app.metrics.view import Polled
 from app.server import source
+from lag.times import wall_clock_ms
 
 GZIP_LEVEL, GZIP_FORMAT = 1, 31
 
@@ -21,7 +21,7 @@ def metrics(request: Request) -> Response:
 
     Starlette iterates over the text in a thread, so that a scrape does not block pages.
     """
-    present, now_ms = source.current(), time.time_ns() // 1_000_000
+    present, now_ms = source.current(), wall_clock_ms()
     polled = [_polled(name, feed, now_ms) for name, feed in present.feeds.items()]
     form = negotiate(request.headers.get("accept", ""))
     try:

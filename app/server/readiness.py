@@ -9,7 +9,7 @@ from starlette.routing import Route
 from app.server import source
 from app.server.source import STALE_AFTER_INTERVALS
 from lag.errors import ConnectError
-from lag.polling.collector import wall_clock_ms
+from lag.times import wall_clock_ms
 
 
 async def live(_request: Request) -> JSONResponse:

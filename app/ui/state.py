@@ -3,7 +3,6 @@
 URL parameters are `cluster`, `group`, `topic`, and the filters of each page under the keys of their widgets.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -18,6 +17,7 @@ from app.server.source import STALE_AFTER_INTERVALS, Feed
 from app.ui import formats, theme
 from app.ui.group_table import GroupTable, build_group_table
 from app.ui.table_limits import MAX_OPTIONS
+from lag.times import wall_clock_ms
 
 if TYPE_CHECKING:
     from lag.polling.report import CollectorStatus, Report
@@ -58,7 +58,7 @@ class Shown:
 
 def now_ms() -> int:
     """The wall clock, for the age of data."""
-    return time.time_ns() // 1_000_000
+    return wall_clock_ms()
 
 
 def zone() -> tzinfo:

@@ -7,7 +7,6 @@ Checked against deltalake 1.6.6:
   exception class for each.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 
 from deltalake import CommitProperties, DeltaTable
@@ -15,6 +14,7 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from lag.history.files import DataFile
 from lag.history.schemas import DAY, Table
+from lag.times import wall_clock_ms
 
 ERROR_CAUSES: Mapping[str, tuple[str, str]] = {
     "No space left on device": ("the disk is full", "Free space there; nothing was lost or half written"),
@@ -40,7 +40,7 @@ def commit_files(
 
     `data_change` False: the rows stay the same (Delta's `dataChange`). Raises CommitFailedError.
     """
-    now_ms = time.time_ns() // 1_000_000
+    now_ms = wall_clock_ms()
     added = [
         AddAction(file.path, file.size_bytes, {DAY: file.day}, file.written_ms, data_change, file.stats) for file in new
     ]

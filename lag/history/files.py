@@ -6,7 +6,6 @@ Each file has statistics for the Delta log (Delta protocol, "Per-file statistics
 import json
 import math
 import re
-import time
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem, FileType, LocalFileSystem
 
 from lag.history.schemas import DAY, Table
+from lag.times import wall_clock_ms
 
 ROW_GROUP = 131_072
 MAX_BUFFERED_ROWS = 4 * ROW_GROUP
@@ -104,7 +104,7 @@ class _OpenFile:
         self._writer.close()
         metadata = self._metadata[0]
         size = self._files.get_file_info(self._file_path).size
-        return DataFile(self._path, self._day, metadata.num_rows, size, time.time_ns() // 1_000_000, _stats(metadata))
+        return DataFile(self._path, self._day, metadata.num_rows, size, wall_clock_ms(), _stats(metadata))
 
 
 def _is_delta_encoded(kind: pa.DataType) -> bool:

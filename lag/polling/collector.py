@@ -20,17 +20,13 @@ from lag.generations.recorded import FollowStatus, Recording
 from lag.polling.evaluation import ClusterReader, Evaluator, LastVerdicts, ReadPolicy, default_policy, no_verdicts
 from lag.polling.report import CollectorStatus, Report
 from lag.schedule import EMPTY_INTERVAL_S, Pause, pause_after, pause_before_retry
+from lag.times import wall_clock_ms
 from lag.verdict.health import Health
 
 log = logging.getLogger(__name__)
 
 GRACE_S = 0.5
 """How long a poll may continue after `stop` before its connections are closed."""
-
-
-def wall_clock_ms() -> int:
-    """Epoch milliseconds."""
-    return time.time_ns() // 1_000_000
 
 
 class Collector:

@@ -32,8 +32,8 @@ from app.server.api.endpoint import JSON
 from app.server.readiness import readiness
 from lag.model import ClusterSnapshot, Member
 from lag.offsets import UNKNOWN, Flags
-from lag.polling.collector import wall_clock_ms
 from lag.polling.report import Report
+from lag.times import wall_clock_ms
 
 log = logging.getLogger(__name__)
 
