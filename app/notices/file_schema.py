@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, time
 from email.errors import HeaderParseError
 from email.headerregistry import Address as MailAddress
+from functools import partial
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
@@ -84,14 +85,6 @@ def _secret_url(text: str) -> str:
 
 def _url_template(text: str, info: ValidationInfo) -> NoticeTemplate:
     return _rendered(resolved(text), info, Into.URL)
-
-
-def _text_template(text: str, info: ValidationInfo) -> NoticeTemplate:
-    return _rendered(text, info)
-
-
-def _slack_template(text: str, info: ValidationInfo) -> NoticeTemplate:
-    return _rendered(text, info, Into.SLACK)
 
 
 def _body_template(text: str, info: ValidationInfo) -> NoticeTemplate:
@@ -185,8 +178,8 @@ UrlTemplate = Annotated[NoticeTemplate, _parsed_beside(_url_template)]
 HeaderName = Annotated[str, _parsed(_header_name)]
 HeaderValue = Annotated[str, _parsed(_header)]
 Headers = dict[HeaderName, HeaderValue]
-SlackTemplate = Annotated[NoticeTemplate, _parsed_beside(_slack_template)]
-TextTemplate = Annotated[NoticeTemplate, _parsed_beside(_text_template)]
+SlackTemplate = Annotated[NoticeTemplate, _parsed_beside(partial(_rendered, into=Into.SLACK))]
+TextTemplate = Annotated[NoticeTemplate, _parsed_beside(_rendered)]
 BodyTemplate = Annotated[NoticeTemplate, _parsed_beside(_body_template)]
 Clock = Annotated[time, _parsed(_clock)]
 Zone = Annotated[ZoneInfo, _parsed(_zone)]
