@@ -86,7 +86,7 @@ def test_groups_of_a_cluster_are_as_they_are_and_those_without_a_plan_are_skippe
     assert set(billing.loads.lag_records.values()) == {10}
     (streams,) = fleet.skipped
     assert (fleet.cluster, streams.where) == ("id-test", "tasks")
-    assert str(streams) == streams.message == "tasks is a streams group: its broker assigns tasks, not partitions."
+    assert str(streams) == streams.message == "tasks is a streams group: its broker assigns tasks, not partitions"
 
 
 def test_a_problem_names_its_place_once() -> None:
