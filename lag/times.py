@@ -19,7 +19,7 @@ def ms(at: datetime) -> int:
 
 def from_ms(at_ms: int) -> datetime:
     """The time in UTC. Raises OverflowError outside the years that datetime knows."""
-    return EPOCH + timedelta(milliseconds=at_ms)
+    return EPOCH + timedelta(milliseconds=int(at_ms))  # timedelta takes no integers of NumPy
 
 
 def micros(at: datetime) -> int:

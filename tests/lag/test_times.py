@@ -1,7 +1,9 @@
 """Times and whole numbers: exact in both directions."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +17,11 @@ def test_milliseconds_come_back_as_they_were(at_ms: int) -> None:
     at = from_ms(at_ms)
     assert (ms(at), micros(at)) == (at_ms, 1000 * at_ms)
     assert from_micros(1000 * at_ms) == at
+
+
+def test_integers_of_numpy_are_taken() -> None:
+    at_ms: Any = np.int64(1500)
+    assert from_ms(at_ms) == EPOCH + timedelta(seconds=1.5)
 
 
 def test_milliseconds_are_rounded_down_and_zones_respected() -> None:
