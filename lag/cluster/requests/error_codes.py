@@ -2,13 +2,18 @@
 
 from kafka.errors import (
     AuthorizationError,
+    GroupAuthorizationFailedError,
     GroupIdNotFoundError,
+    GroupSubscribedToTopicError,
     InvalidGroupIdError,
     LeaderNotAvailableError,
+    NonEmptyGroupError,
     NotLeaderForPartitionError,
     ReplicaNotAvailableError,
     RequestTimedOutError,
+    RetriableError,
     TopicAuthorizationFailedError,
+    UnknownMemberIdError,
     UnknownTopicIdError,
     UnknownTopicOrPartitionError,
     for_code,
@@ -53,3 +58,26 @@ def group_problem(group_id: str, code: int) -> Problem:
     if issubclass(error, (GroupIdNotFoundError, InvalidGroupIdError)):
         return Problem("gone", Scope.GROUP, group_id, "it was deleted, or changed its type, during the poll")
     return Problem("undescribed", Scope.GROUP, group_id, f"its coordinator answers {error_name(code)}")
+
+
+_CHANGE_PROBLEMS = {
+    GroupAuthorizationFailedError: "not authorised to change the group: grant READ on it, and DELETE to delete it",
+    TopicAuthorizationFailedError: "not authorised to commit for the topic: grant READ on it",
+    UnknownTopicOrPartitionError: "the topic or partition does not exist, so Kafka changes nothing of it",
+    GroupSubscribedToTopicError: "members of the group are subscribed to the topic: stop them first",
+    NonEmptyGroupError: "the group has members: stop them first",
+    UnknownMemberIdError: "members are active, and only they may commit: stop them first",
+    GroupIdNotFoundError: "the group does not exist",
+}
+
+
+def change_problem(code: int) -> str:
+    """Why a coordinator refuses to change a group, and what to do."""
+    error = for_code(code)
+    known = (text for kind, text in _CHANGE_PROBLEMS.items() if issubclass(error, kind))
+    return next(known, f"the coordinator answers {error_name(code)}")
+
+
+def is_retriable(code: int) -> bool:
+    """Whether the same request may succeed soon: the coordinator is loading, or not there yet."""
+    return bool(code) and issubclass(for_code(code), RetriableError)
