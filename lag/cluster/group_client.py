@@ -12,6 +12,7 @@ from lag.cluster.connection.connect import Connection, open_manager
 from lag.cluster.connection.settings import Settings
 from lag.cluster.group_reading import read_group
 from lag.cluster.requests import group_changes, group_offsets, log_offsets, metadata, record_heads
+from lag.cluster.requests.error_codes import CoordinatorNotReady
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
 from lag.errors import ConnectError, ResetRefused
 from lag.reset.access import Errors
@@ -20,6 +21,7 @@ from lag.reset.model import Commit, GroupReading, RecordHead
 Result = TypeVar("Result")
 REASON = "removed with groupscope"
 NO_LEADER = "the partition has no leader"
+RETRY_S = 0.2
 
 
 def open_group_client(settings: Settings, deadline_s: float = 10.0) -> "GroupClient":
@@ -28,7 +30,7 @@ def open_group_client(settings: Settings, deadline_s: float = 10.0) -> "GroupCli
 
 
 class GroupClient:
-    """See `lag.reset.access.GroupWriter`. Methods raise ConnectError, and ResetRefused where a broker refuses to read."""
+    """See `lag.reset.access.GroupWriter`. Methods raise ConnectError, and ResetRefused if a broker refuses to read."""
 
     def __init__(self, connection: Connection, deadline_s: float = 10.0) -> None:
         self._connection = connection
@@ -98,25 +100,28 @@ class GroupClient:
         return {name: topic.partitions for name, topic in meta.topics.items()}
 
     async def _read(self, client: PollClient, group_id: str, topics: frozenset[str]) -> GroupReading:
-        meta = await metadata.fetch(client, self._connection.manager)
-        node = await self._coordinator(client, group_id)
-        return await read_group(client, meta, node, group_id, topics, time.time_ns() // 1_000_000)
+        async def read(client: PollClient, node: int, group_id: str) -> GroupReading:
+            meta = await metadata.fetch(client, self._connection.manager)
+            return await read_group(client, meta, node, group_id, topics, time.time_ns() // 1_000_000)
 
-    async def _coordinator(self, client: PollClient, group_id: str) -> int:
-        """The coordinator; a new cluster makes its offsets topic only when the first is asked for."""
-        give_up_s = time.monotonic() + self._deadline_s
-        while (node := await group_changes.find_coordinator(client, group_id)) is None:
-            if time.monotonic() > give_up_s:
-                raise ConnectError(f"The coordinator of group {group_id} is not available", "Try again in a minute")
-            await client.pause(0.1)
-        if node not in client.nodes():
-            await metadata.fetch(client, self._connection.manager)
-        return node
+        return await self._to_coordinator(client, read, group_id)
 
     async def _to_coordinator(
         self, client: PollClient, work: Callable[..., Awaitable[Result]], group_id: str, *args: object
     ) -> Result:
-        return await work(client, await self._coordinator(client, group_id), group_id, *args)
+        """Ask the coordinator; for a while also one that is loading, moves, or is only made by the first question."""
+        give_up_s = time.monotonic() + self._deadline_s
+        while True:
+            try:
+                node = await group_changes.find_coordinator(client, group_id)
+                if node not in client.nodes():
+                    await metadata.fetch(client, self._connection.manager)
+                return await work(client, node, group_id, *args)
+            except CoordinatorNotReady as error:
+                if time.monotonic() > give_up_s:
+                    cause = f"The coordinator of group {group_id} is not available: {error}"
+                    raise ConnectError(cause, "Try again in a minute") from error
+            await client.pause(RETRY_S)
 
     async def _leaders(self, client: PollClient) -> Callable[[TopicPartition], int]:
         leaders = (await metadata.fetch(client, self._connection.manager)).leaders

@@ -8,6 +8,7 @@ from kafka.future import Future
 from assignors.model import TopicPartition
 from lag.cluster import assemble
 from lag.cluster.requests import committed, describe, group_offsets, log_offsets, metadata
+from lag.cluster.requests.error_codes import CoordinatorNotReady
 from lag.cluster.requests.metadata import Metadata
 from lag.cluster.requests.poll_client import PollClient
 from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
@@ -19,12 +20,18 @@ from lag.reset.model import DEAD, Commit, GroupReading, Position
 async def read_group(
     client: PollClient, meta: Metadata, coordinator: int, group_id: str, topics: frozenset[str], at_ms: int
 ) -> GroupReading:
-    """The group, with every partition of `topics` and of its commits. Raises BrokerFailed or UnsupportedRequest."""
+    """The group, with every partition of `topics` and of its commits.
+
+    A broker that does not coordinate the group does not list it either; the request for its offsets tells. Raises
+    BrokerFailed, CoordinatorNotReady or UnsupportedRequest.
+    """
     groups = [g for g in await describe.list_groups(client, coordinator) if g.group_id == group_id]
     commits = CommittedOffsets(topics={name: number for number, name in enumerate(sorted(topics))})
     await describe.describe_groups(client, coordinator, groups)
     await committed.fetch(client, coordinator, groups, commits)
-    stored = await group_offsets.fetch(client, coordinator, group_id) if groups else {}
+    stored = await group_offsets.fetch(client, coordinator, group_id)
+    if stored and not groups:
+        raise CoordinatorNotReady(f"{group_id} has offsets and is not listed yet")
     named = [name for name in commits.topics if name in meta.topics]
     policies = await metadata.retention(client, named) if named else {}
     snapshot = assemble.snapshot(

@@ -78,7 +78,7 @@ def apply_plan(
     audit: Audit = no_audit,
     batch: int = BATCH,
 ) -> Applied:
-    """Apply a plan. Raises ResetRefused or ConnectError before the first write; ConnectError if it cannot be read back."""
+    """Apply a plan. Raises ResetRefused or ConnectError, the latter also if it cannot be read back."""
     undo = undo_plan(plan, now_ms())
     try:
         now = _checked(plan, cluster)

@@ -1,27 +1,21 @@
-"""The file of a plan, JSON or YAML: what is reviewed, applied, verified and undone.
+"""The file of a plan, JSON or YAML, as it is read: what is wrong in it is named with its line.
 
-`summary`, `warnings` and `totals` are for the reader; they are computed again when the file is read.
+`summary`, `warnings` and `totals` are for the reader of the file, and not used.
 """
 
-import json
 import os
-from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from base64 import b64decode
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from assignors.model import TopicPartition
 from lag.errors import ConfigError
 from lag.model import GroupType
-from lag.reset import summary
 from lag.reset.model import Action, Kind, PartitionPlan, Plan, PlannedMember, RecordHead
-from lag.reset.times import iso_time
 from lag.settings_file import load_settings_file
 
-SCHEMA = 1
 MOST_BYTES = 64 * 1024 * 1024
 YAML_ENDINGS = (".yaml", ".yml")
 Offset = Annotated[int, Field(ge=0, lt=2**63)]
@@ -110,102 +104,6 @@ class PlanFile(_Strict):
         if (self.kind is Kind.REMOVE_MEMBER) != (self.instance_id is not None):
             raise ValueError("instance_id belongs to the kind remove_member")
         return self
-
-
-def plan_document(plan: Plan) -> dict[str, Any]:
-    """The plan as JSON: names first, then numbers; what is empty or not known is left out of partitions."""
-    sums = summary.totals(plan)
-    numbers = ("partitions", "changed", "unplanned", "read_again", "skipped", "deleted", "unknown")
-    return {
-        "schema_version": SCHEMA,
-        "kind": str(plan.kind),
-        "cluster_id": plan.cluster_id,
-        "group": plan.group_id,
-        "group_type": None if plan.group_type is None else str(plan.group_type),
-        "made_at": iso_time(plan.made_at_ms),
-        "state": plan.state,
-        "epoch": plan.epoch,
-        "members": [_member(member) for member in plan.members],
-        "specification": plan.specification,
-        "summary": summary.headline(plan),
-        "warnings": list(sums.warnings),
-        "totals": {name: getattr(sums, name) for name in numbers},
-        "instance_id": plan.instance_id,
-        "undoes": plan.undoes,
-        "command": plan.command,
-        "partitions": [_partition(row) for row in plan.partitions],
-    }
-
-
-def _member(member: PlannedMember) -> dict[str, str | None]:
-    return {
-        "member_id": member.member_id,
-        "client_id": member.client_id,
-        "host": member.host,
-        "instance_id": member.instance_id,
-    }
-
-
-def _partition(row: PartitionPlan) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "topic": row.tp.topic,
-        "partition": row.tp.partition,
-        "action": str(row.action),
-        "from": row.from_offset,
-        "to": row.to_offset,
-        "read_again": row.read_again,
-        "skipped": row.skipped,
-    }
-    more = {
-        "asked": row.asked_offset,
-        "deleted": row.deleted or None,
-        "offsets_without_record": row.gaps,
-        "from_at": None if row.from_ms is None else iso_time(row.from_ms),
-        "to_at": None if row.to_ms is None else iso_time(row.to_ms),
-        "lag_before": row.lag_before,
-        "lag_after": row.lag_after,
-        "log_start": row.log_start,
-        "log_end": row.log_end,
-        "last_stable": row.last_stable,
-        "topic_id": row.topic_id,
-        "from_metadata": row.from_metadata or None,
-        "to_metadata": row.to_metadata or None,
-        "reason": row.reason or None,
-        "notes": list(row.notes) or None,
-        "records": [_record(record) for record in row.records] or None,
-    }
-    return values | {key: value for key, value in more.items() if value is not None}
-
-
-def _record(record: RecordHead) -> dict[str, Any]:
-    return {
-        "offset": record.offset,
-        "at": iso_time(record.timestamp_ms),
-        **_bytes("key", record.key),
-        "headers": [
-            [name, None if value is None else value.decode(errors="replace")] for name, value in record.headers
-        ],
-        "value_bytes": record.value_bytes,
-        **_bytes("value", record.value),
-    }
-
-
-def _bytes(name: str, data: bytes | None) -> Mapping[str, str | None]:
-    """As text where it is UTF-8, else in base64."""
-    if data is None:
-        return {}
-    try:
-        return {name: data.decode()}
-    except UnicodeDecodeError:
-        return {f"{name}_base64": b64encode(data).decode()}
-
-
-def plan_text(plan: Plan, as_yaml: bool = False) -> str:
-    """The text of the file, with a newline at the end."""
-    document = plan_document(plan)
-    if as_yaml:
-        return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 def write_new(path: Path, text: str) -> None:

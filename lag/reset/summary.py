@@ -51,9 +51,9 @@ def warnings(plan: Plan) -> Iterator[str]:
         yield f"{_count(deleted, 'record')} were deleted before the group read them"
     yield from _held(rows)
     if gaps := sum(row.gaps or 0 for row in rows):
-        yield f"{_count(gaps, 'offset')} between old and new have no record: they are compacted away, or markers of transactions"
+        yield f"{_count(gaps, 'offset')} between old and new have no record, because the topic is compacted"
     if plan.kind is Kind.OFFSETS and any(row.from_metadata and row.is_change for row in rows) and plan.undoes is None:
-        yield "Some commits have metadata; a reset clears it, as kafka-consumer-groups does, and the undo plan restores it"
+        yield "Some commits have metadata; a reset clears it as kafka-consumer-groups does, the undo restores it"
 
 
 def _held(rows: tuple[PartitionPlan, ...]) -> Iterator[str]:

@@ -1,17 +1,21 @@
 """Error codes in the answers of brokers, as problems. kafka-python knows their classes (`kafka.errors`)."""
 
+from collections.abc import Collection
+
 from kafka.errors import (
     AuthorizationError,
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
     GroupAuthorizationFailedError,
     GroupIdNotFoundError,
     GroupSubscribedToTopicError,
     InvalidGroupIdError,
     LeaderNotAvailableError,
     NonEmptyGroupError,
+    NotCoordinatorError,
     NotLeaderForPartitionError,
     ReplicaNotAvailableError,
     RequestTimedOutError,
-    RetriableError,
     TopicAuthorizationFailedError,
     UnknownMemberIdError,
     UnknownTopicIdError,
@@ -60,6 +64,8 @@ def group_problem(group_id: str, code: int) -> Problem:
     return Problem("undescribed", Scope.GROUP, group_id, f"its coordinator answers {error_name(code)}")
 
 
+_NOT_READY = (CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NotCoordinatorError)
+
 _CHANGE_PROBLEMS = {
     GroupAuthorizationFailedError: "not authorised to change the group: grant READ on it, and DELETE to delete it",
     TopicAuthorizationFailedError: "not authorised to commit for the topic: grant READ on it",
@@ -78,6 +84,11 @@ def change_problem(code: int) -> str:
     return next(known, f"the coordinator answers {error_name(code)}")
 
 
-def is_retriable(code: int) -> bool:
-    """Whether the same request may succeed soon: the coordinator is loading, or not there yet."""
-    return bool(code) and issubclass(for_code(code), RetriableError)
+class CoordinatorNotReady(Exception):
+    """A coordinator is loading, is not there yet, or has moved: the same request may succeed soon. Nothing was done."""
+
+
+def raise_if_not_ready(codes: Collection[int]) -> None:
+    """Raise CoordinatorNotReady if every one of the codes says so."""
+    if codes and all(issubclass(for_code(code), _NOT_READY) for code in codes):
+        raise CoordinatorNotReady(error_name(next(iter(codes))))

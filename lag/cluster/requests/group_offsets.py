@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from kafka.protocol.consumer import OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest
 
 from assignors.model import TopicPartition, by_topic
-from lag.cluster.requests.error_codes import change_problem
+from lag.cluster.requests.error_codes import change_problem, raise_if_not_ready
 from lag.cluster.requests.messages import Message
 from lag.cluster.requests.poll_client import PollClient, UnsupportedRequest
 from lag.errors import ResetRefused
@@ -20,7 +20,7 @@ ADMIN_GENERATION = -1
 
 
 async def fetch(client: PollClient, node: int, group_id: str) -> dict[TopicPartition, Commit]:
-    """What the group has committed. Raises BrokerFailed, or ResetRefused where the coordinator refuses."""
+    """What the group has committed. Raises BrokerFailed, CoordinatorNotReady, or ResetRefused where it refuses."""
     ask = OffsetFetchRequest.OffsetFetchRequestGroup(group_id=group_id, topics=None)
     try:
         answer = await client.send(node, OffsetFetchRequest(groups=[ask], min_version=8, max_version=LAST_BY_NAME))
@@ -29,6 +29,7 @@ async def fetch(client: PollClient, node: int, group_id: str) -> dict[TopicParti
         found = await client.send(
             node, OffsetFetchRequest(group_id=group_id, topics=None, min_version=2, max_version=7)
         )
+    raise_if_not_ready([found.error_code])
     if found.error_code:
         raise ResetRefused(f"The offsets of group {group_id} cannot be read: {change_problem(found.error_code)}")
     return {
@@ -42,7 +43,7 @@ async def fetch(client: PollClient, node: int, group_id: str) -> dict[TopicParti
 async def commit(
     client: PollClient, node: int, group_id: str, offsets: Mapping[TopicPartition, Commit]
 ) -> dict[TopicPartition, str]:
-    """Commit the offsets; the errors in words. Raises BrokerFailed."""
+    """Commit the offsets; the errors in words. Raises BrokerFailed or CoordinatorNotReady."""
     topic = OffsetCommitRequest.OffsetCommitRequestTopic
     answer = await client.send(
         node,
@@ -59,6 +60,7 @@ async def commit(
             max_version=LAST_BY_NAME,
         ),
     )
+    raise_if_not_ready([part.error_code for topic in answer.topics for part in topic.partitions])
     return _errors(answer.topics)
 
 
@@ -78,13 +80,14 @@ def _committed(topic: str, numbers: Iterable[int], offsets: Mapping[TopicPartiti
 async def delete(
     client: PollClient, node: int, group_id: str, partitions: Collection[TopicPartition]
 ) -> dict[TopicPartition, str]:
-    """Delete committed offsets; the errors in words. Raises BrokerFailed."""
+    """Delete committed offsets; the errors in words. Raises BrokerFailed or CoordinatorNotReady."""
     topic, partition = OffsetDeleteRequest.OffsetDeleteRequestTopic, "OffsetDeleteRequestPartition"
     topics = [
         topic(name=name, partitions=[getattr(topic, partition)(partition_index=number) for number in numbers])
         for name, numbers in _grouped(partitions)
     ]
     answer = await client.send(node, OffsetDeleteRequest(group_id=group_id, topics=topics))
+    raise_if_not_ready([answer.error_code])
     if answer.error_code:
         return dict.fromkeys(partitions, change_problem(answer.error_code))
     return _errors(answer.topics)
