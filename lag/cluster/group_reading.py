@@ -115,4 +115,5 @@ def _reading(
         members=() if group is None else group.members,
         positions=positions,
         problems=() if group is None else tuple(group.problems),
+        coordinator=None if group is None else group.coordinator,
     )

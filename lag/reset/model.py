@@ -54,6 +54,7 @@ class GroupReading:
     members: tuple[Member, ...]
     positions: Mapping[TopicPartition, Position]
     problems: tuple[Problem, ...] = ()
+    coordinator: int | None = None
 
     @property
     def is_active(self) -> bool:
