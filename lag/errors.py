@@ -8,6 +8,8 @@ GroupscopeError                 everything we raise on purpose; str() is one sen
 │   ├── CertificateError        the broker's certificate, or ours, is expired, unknown or for another host
 │   └── AuthenticationError     the broker refuses our credentials
 ├── EmbeddedError               the Kafka on this machine: no Java, a jar that fails its checksum, a broker that dies
+├── ResetRefused                a change of a group is refused, and nothing of it was written
+│   └── WritesNotAllowed        writes are switched off, or the cluster is marked read-only
 └── HistoryError                the recorded history: a disk that is full, a newer schema, another cluster's checkpoint
 
 Partial failure is not an exception: it arrives as `lag.model.Problem` beside the data that did arrive.
@@ -53,3 +55,11 @@ class EmbeddedError(GroupscopeError):
 
 class HistoryError(GroupscopeError):
     """The recorded history could not be read or written, or belongs to another cluster."""
+
+
+class ResetRefused(GroupscopeError):
+    """A change of a group is refused: its members are active, or it is not as the plan says. Nothing was written."""
+
+
+class WritesNotAllowed(ResetRefused):
+    """Writes are switched off, or the cluster is marked read-only."""

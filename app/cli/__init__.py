@@ -21,6 +21,7 @@ COMMANDS = {
     "serve": "Serve the dashboard of your clusters.",
     "mcp": "Answer the tool calls of agents (Model Context Protocol).",
     "snapshot": "Read every group once: state, members, offsets and lag.",
+    "reset": "Plan, apply, verify and undo a change of a group's offsets.",
     "doctor": "Check what groupscope needs, and say how to fix it.",
     "assign": "Predict who gets which partition, step by step.",
     "simulate": "Simulate a scenario second by second.",

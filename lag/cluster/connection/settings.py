@@ -18,6 +18,8 @@ from lag.errors import ConfigError
 
 MASK = "••••"
 ENV_PREFIX = "GROUPSCOPE_"
+READ_ONLY = "groupscope.read.only"
+"""Marks a cluster that groupscope never changes."""
 
 
 def _upper(value: Any) -> Any:
@@ -60,6 +62,7 @@ class Settings(BaseModel):
         alias="bootstrap.servers", min_length=1
     )
     cluster_name: str | None = Field(None, alias="groupscope.cluster.name")
+    read_only: bool = Field(False, alias=READ_ONLY)
     client_id: str = Field("groupscope", alias="client.id")
     request_timeout_ms: Milliseconds = Field(30_000, alias="request.timeout.ms")
     connect_timeout_ms: Milliseconds = Field(5_000, alias="socket.connection.setup.timeout.ms")
@@ -196,6 +199,8 @@ def _validated(entries: list[_Entry]) -> Settings:
     where: dict[str, str] = {}
     for entry in entries:
         key = ALIASES.get(entry.key, entry.key)
+        if key == READ_ONLY and values.get(key, "").lower() == "true":
+            continue  # whoever marks a cluster as read-only is not overruled
         if key in USED and (entry.value.strip() or key in _MAY_BE_EMPTY):
             values[key] = entry.value if key in _SECRET else entry.value.strip()
             where[key] = entry.where

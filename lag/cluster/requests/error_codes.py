@@ -1,14 +1,23 @@
 """Error codes in the answers of brokers, as problems. kafka-python knows their classes (`kafka.errors`)."""
 
+from collections.abc import Collection
+
 from kafka.errors import (
     AuthorizationError,
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
+    GroupAuthorizationFailedError,
     GroupIdNotFoundError,
+    GroupSubscribedToTopicError,
     InvalidGroupIdError,
     LeaderNotAvailableError,
+    NonEmptyGroupError,
+    NotCoordinatorError,
     NotLeaderForPartitionError,
     ReplicaNotAvailableError,
     RequestTimedOutError,
     TopicAuthorizationFailedError,
+    UnknownMemberIdError,
     UnknownTopicIdError,
     UnknownTopicOrPartitionError,
     for_code,
@@ -53,3 +62,33 @@ def group_problem(group_id: str, code: int) -> Problem:
     if issubclass(error, (GroupIdNotFoundError, InvalidGroupIdError)):
         return Problem("gone", Scope.GROUP, group_id, "it was deleted, or changed its type, during the poll")
     return Problem("undescribed", Scope.GROUP, group_id, f"its coordinator answers {error_name(code)}")
+
+
+_NOT_READY = (CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NotCoordinatorError)
+
+_CHANGE_PROBLEMS = {
+    GroupAuthorizationFailedError: "not authorised to change the group: grant READ on it, and DELETE to delete it",
+    TopicAuthorizationFailedError: "not authorised to commit for the topic: grant READ on it",
+    UnknownTopicOrPartitionError: "the topic or partition does not exist, so Kafka changes nothing of it",
+    GroupSubscribedToTopicError: "members of the group are subscribed to the topic: stop them first",
+    NonEmptyGroupError: "the group has members: stop them first",
+    UnknownMemberIdError: "members are active, and only they may commit: stop them first",
+    GroupIdNotFoundError: "the group does not exist",
+}
+
+
+def change_problem(code: int) -> str:
+    """Why a coordinator refuses to change a group, and what to do."""
+    error = for_code(code)
+    known = (text for kind, text in _CHANGE_PROBLEMS.items() if issubclass(error, kind))
+    return next(known, f"the coordinator answers {error_name(code)}")
+
+
+class CoordinatorNotReady(Exception):
+    """A coordinator is loading, is not there yet, or has moved: the same request may succeed soon. Nothing was done."""
+
+
+def raise_if_not_ready(codes: Collection[int]) -> None:
+    """Raise CoordinatorNotReady if every one of the codes says so."""
+    if codes and all(issubclass(for_code(code), _NOT_READY) for code in codes):
+        raise CoordinatorNotReady(error_name(next(iter(codes))))

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest, OffsetSpec
 
-from lag.cluster.requests.error_codes import partition_problem
+from assignors.model import TopicPartition, by_topic
+from lag.cluster.requests.error_codes import error_name, partition_problem
 from lag.cluster.requests.messages import Message
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
 from lag.cluster.requests.responses import LogOffsets
@@ -34,9 +35,29 @@ async def fetch(
             await _fetch_kind(client, node, chunk, kind, into)
 
 
+async def at_timestamp(
+    client: PollClient, node: int, partitions: Sequence[TopicPartition], timestamp_ms: int
+) -> dict[TopicPartition, int | str]:
+    """The first offset with this timestamp or a later one; -1: there is none; a text says why not known."""
+    led = [(name, 0, numbers) for name, numbers in by_topic(sorted(partitions)).items()]
+    found: dict[TopicPartition, int | str] = dict.fromkeys(partitions, "its leader left it out of its answer")
+    for chunk in _chunks(led):
+        mine = {TopicPartition(name, number) for name, _, numbers in chunk for number in numbers}
+        try:
+            response = await client.send(node, _request(chunk, timestamp_ms, IsolationLevel.READ_UNCOMMITTED))
+        except BrokerFailed as failure:
+            found |= dict.fromkeys(mine, failure.problem.cause)
+            continue
+        for topic in response.topics:
+            for part in topic.partitions:
+                tp = TopicPartition(topic.name, part.partition_index)
+                found[tp] = error_name(part.error_code) if part.error_code else part.offset
+    return found
+
+
 async def _fetch_kind(client: PollClient, node: int, chunk: LedPartitions, kind: int, into: LogOffsets) -> None:
     try:
-        response = await client.send(node, _request(chunk, kind))
+        response = await client.send(node, _request(chunk, *_ASK[kind]))
     except BrokerFailed as failure:
         timeout = failure.problem.kind == "timeout"
         _fail(chunk, kind, PartitionProblem.TIMEOUT if timeout else PartitionProblem.ERROR, into)
@@ -53,8 +74,7 @@ async def _fetch_kind(client: PollClient, node: int, chunk: LedPartitions, kind:
             into.add(number, part.partition_index, kind, part.offset, problem, part.leader_epoch)
 
 
-def _request(chunk: LedPartitions, kind: int) -> Message:
-    timestamp, isolation = _ASK[kind]
+def _request(chunk: LedPartitions, timestamp: int, isolation: IsolationLevel) -> Message:
     request = ListOffsetsRequest
     topic, partition = request.ListOffsetsTopic, request.ListOffsetsTopic.ListOffsetsPartition
     topics = [
@@ -68,7 +88,7 @@ def _request(chunk: LedPartitions, kind: int) -> Message:
         replica_id=-1,
         isolation_level=isolation,
         topics=topics,
-        min_version=2 if kind == LAST_STABLE else 1,
+        min_version=2 if isolation is IsolationLevel.READ_COMMITTED else 1,
     )
 
 

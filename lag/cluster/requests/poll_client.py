@@ -6,6 +6,7 @@ A broker that fails once is not asked again in the same poll, so a frozen broker
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -66,6 +67,11 @@ class PollClient:
     def start(self, coroutine_function: Callable[..., Any], *args: object) -> Future:
         """Run a coroutine function concurrently; returns a future of its result."""
         return self._manager.call_soon(coroutine_function, *args)
+
+    async def pause(self, seconds: float) -> None:
+        """Let time pass; other coroutines run on."""
+        with suppress(KafkaTimeoutError):
+            await self._manager.wait_for(Future(), seconds * 1000)
 
     async def send(self, node: int, request: Message) -> Message:
         """The broker's answer. Raises BrokerFailed (after the first failure, at once) or UnsupportedRequest."""

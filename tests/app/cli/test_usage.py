@@ -18,7 +18,7 @@ GROUP: Any = typer.main.get_command(cli)
 TOP = {name: GROUP.get_command(None, name) for name in SUMMARIES}
 COMMANDS = TOP | {
     f"{group} {name}": command
-    for group in ("export", "offsets", "pipeline", "scenario")
+    for group in ("export", "offsets", "pipeline", "reset", "scenario")
     for name, command in TOP[group].commands.items()
 }
 
@@ -37,6 +37,7 @@ def test_help_names_every_command_with_a_whole_sentence() -> None:
         "notices",
         "offsets",
         "pipeline",
+        "reset",
         "scenario",
         "serve",
         "simulate",

@@ -1,0 +1,111 @@
+"""Plans and their results as tables and sentences."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from app.cli.output import emit, emit_table, note
+from lag.reset import summary
+from lag.reset.model import Action, PartitionPlan, Plan, RecordHead
+from lag.reset.times import iso_time
+from lag.reset.verify import Outcome, PartitionResult
+
+DASH = "-"
+OUTCOMES = {
+    Outcome.DONE: "at the new offset",
+    Outcome.NOT_DONE: "at the old offset",
+    Outcome.ELSEWHERE: "at another offset",
+    Outcome.FAILED: "refused",
+    Outcome.UNPLANNED: "not planned",
+}
+_HEADS = (
+    "TOPIC", "PARTITION", "FROM", "TO", "READ AGAIN", "SKIPPED", "FROM TIME", "TO TIME", "LOG START", "LOG END",
+    "REMARK",
+)  # fmt: skip
+
+
+def print_plan(plan: Plan) -> None:
+    """The headline first, then warnings, the records to skip, every partition, and Kafka's command."""
+    emit(summary.headline(plan))
+    for warning in summary.warnings(plan):
+        emit(f"! {warning}")
+    for row in plan.partitions:
+        for record in row.records:
+            emit(f"Record {row.tp.topic}:{row.tp.partition}:{record.offset}  {record_text(record)}")
+    if plan.partitions:
+        emit()
+        emit_table(_HEADS, map(_cells, plan.partitions), right=(1, 2, 3, 4, 5, 8, 9))
+    if plan.command:
+        emit()
+        emit("The same with Kafka's tool:")
+        emit(f"  {plan.command}")
+
+
+def _cells(row: PartitionPlan) -> Sequence[str]:
+    return (
+        row.tp.topic,
+        str(row.tp.partition),
+        number(row.from_offset),
+        "delete" if row.action is Action.DELETE else number(row.to_offset),
+        number(row.read_again),
+        number(row.skipped),
+        DASH if row.from_ms is None else iso_time(row.from_ms),
+        DASH if row.to_ms is None else iso_time(row.to_ms),
+        number(row.log_start),
+        number(row.log_end),
+        remark(row),
+    )
+
+
+def remark(row: PartitionPlan) -> str:
+    """Why it is not planned, or what is special about it."""
+    parts = [row.reason, *row.notes]
+    if row.asked_offset is not None:
+        parts.append(f"asked for {row.asked_offset:,}")
+    if row.deleted:
+        parts.append(f"{row.deleted:,} deleted before they were read")
+    if row.gaps:
+        parts.append(f"{row.gaps:,} offsets without a record")
+    if row.held_records:
+        parts.append(f"open transaction from {row.last_stable:,} on")
+    if row.action is Action.SET and not row.is_change:
+        parts.append("stays")
+    return "; ".join(filter(None, parts))
+
+
+def record_text(record: RecordHead) -> str:
+    """Its time, key, headers and size; its value only if the plan has it."""
+    size = "no value (a tombstone)" if record.value_bytes is None else f"value of {record.value_bytes:,} bytes"
+    headers = ", ".join(f"{name}={_text(value)}" for name, value in record.headers) or "none"
+    value = "" if record.value is None else f", value {_text(record.value)}"
+    return f"{iso_time(record.timestamp_ms)}, key {_text(record.key)}, headers {headers}, {size}{value}"
+
+
+def _text(data: bytes | None) -> str:
+    """Text where it is UTF-8, else hexadecimal; the first 200 characters."""
+    if data is None:
+        return "null"
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = f"0x{data.hex()}"
+    return text if len(text) <= 200 else f"{text[:199]}…"
+
+
+def print_results(found: Sequence[PartitionResult]) -> None:
+    """Every partition, and how many are done on stderr."""
+    if not found:
+        return
+    emit_table(("TOPIC", "PARTITION", "FROM", "TO", "NOW", "RESULT"), map(_result, found), right=(1, 2, 3, 4))
+    counts = Counter(each.outcome for each in found)
+    note(", ".join(f"{counts[outcome]:,} {text}" for outcome, text in OUTCOMES.items() if counts[outcome]))
+
+
+def _result(each: PartitionResult) -> Sequence[str]:
+    text = OUTCOMES[each.outcome] + (f": {each.error}" if each.error else "")
+    offsets = map(number, (each.from_offset, each.to_offset, each.now))
+    return (each.tp.topic, str(each.tp.partition), *offsets, text)
+
+
+def number(value: int | None) -> str:
+    """With thousands separators; a dash where it is not known, or nothing is committed."""
+    return DASH if value is None else f"{value:,}"

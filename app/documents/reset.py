@@ -1,0 +1,43 @@
+"""Results of applying and verifying a plan as JSON."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lag.reset.apply import Applied
+from lag.reset.model import Plan
+from lag.reset.verify import PartitionResult, is_done
+
+
+def results_document(plan: Plan, found: Sequence[PartitionResult]) -> dict[str, Any]:
+    """A result for each partition; `done` says whether all that was planned is done."""
+    return {
+        "group": plan.group_id,
+        "cluster_id": plan.cluster_id,
+        "specification": plan.specification,
+        "done": is_done(found),
+        "partitions": [_result(each) for each in found],
+    }
+
+
+def applied_document(applied: Applied, undo: Path | None, csv: Path | None) -> dict[str, Any]:
+    """The results, the error of a group or member, and the files of the undo plan."""
+    return {
+        **results_document(applied.plan, applied.results),
+        "done": applied.is_done,
+        "error": applied.error or None,
+        "undo": None if undo is None else str(undo),
+        "undo_csv": None if csv is None else str(csv),
+    }
+
+
+def _result(each: PartitionResult) -> dict[str, Any]:
+    return {
+        "topic": each.tp.topic,
+        "partition": each.tp.partition,
+        "outcome": str(each.outcome),
+        "from": each.from_offset,
+        "to": each.to_offset,
+        "now": each.now,
+        "error": each.error or None,
+    }

@@ -1,0 +1,173 @@
+"""Reads and changes one group: the `GroupWriter` of `lag.reset.access`, over connections that stay open.
+
+Every call asks the brokers anew. A group is read as in a poll (`lag.cluster.reader`), so its lag is that of a snapshot.
+"""
+
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import TypeVar
+
+from assignors.model import TopicPartition
+from lag.cluster.connection.connect import Connection, open_manager
+from lag.cluster.connection.settings import Settings
+from lag.cluster.group_reading import read_group
+from lag.cluster.requests import group_changes, group_offsets, log_offsets, metadata, record_heads
+from lag.cluster.requests.error_codes import CoordinatorNotReady
+from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
+from lag.errors import ConnectError, ResetRefused
+from lag.reset.access import Errors
+from lag.reset.model import Commit, GroupReading, RecordHead
+
+Result = TypeVar("Result")
+REASON = "removed with groupscope"
+NO_LEADER = "the partition has no leader"
+RETRY_S = 0.2
+
+
+def open_group_client(settings: Settings, deadline_s: float = 10.0) -> "GroupClient":
+    """A connected client. Raises ConfigError for unusable key material, ConnectError if no broker answers."""
+    return GroupClient(open_manager(settings), deadline_s)
+
+
+class GroupClient:
+    """See `lag.reset.access.GroupWriter`. Methods raise ConnectError, and ResetRefused if a broker refuses to read."""
+
+    def __init__(self, connection: Connection, deadline_s: float = 10.0) -> None:
+        self._connection = connection
+        self._deadline_s = deadline_s
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._connection.close()
+
+    def topics(self) -> Mapping[str, int]:
+        """See `GroupAccess`."""
+        return self._run(self._topics)
+
+    def read(self, group_id: str, topics: Collection[str]) -> GroupReading:
+        """See `GroupAccess`."""
+        return self._run(self._read, group_id, frozenset(topics))
+
+    def offsets_at(
+        self, partitions: Collection[TopicPartition], timestamp_ms: int
+    ) -> Mapping[TopicPartition, int | str]:
+        """See `GroupAccess`."""
+        return self._run(self._offsets_at, list(partitions), timestamp_ms)
+
+    def first_records(
+        self, offsets: Mapping[TopicPartition, int], most_records: int = 1, with_values: bool = False
+    ) -> Mapping[TopicPartition, tuple[RecordHead, ...] | str]:
+        """See `GroupAccess`."""
+        return self._run(self._first_records, offsets, most_records, with_values) if offsets else {}
+
+    def count_records(self, ranges: Mapping[TopicPartition, tuple[int, int]]) -> Mapping[TopicPartition, int | str]:
+        """See `GroupAccess`."""
+        return self._run(self._count_records, ranges) if ranges else {}
+
+    def commits(self, group_id: str) -> Mapping[TopicPartition, Commit]:
+        """See `GroupWriter`."""
+        return self._run(self._to_coordinator, group_offsets.fetch, group_id)
+
+    def commit(self, group_id: str, offsets: Mapping[TopicPartition, Commit]) -> Errors:
+        """See `GroupWriter`."""
+        return self._run(self._to_coordinator, group_offsets.commit, group_id, offsets)
+
+    def delete_offsets(self, group_id: str, partitions: Collection[TopicPartition]) -> Errors:
+        """See `GroupWriter`."""
+        return self._run(self._to_coordinator, group_offsets.delete, group_id, partitions)
+
+    def delete_group(self, group_id: str) -> str | None:
+        """See `GroupWriter`."""
+        return self._run(self._to_coordinator, group_changes.delete_group, group_id)
+
+    def remove_member(self, group_id: str, instance_id: str) -> str | None:
+        """See `GroupWriter`."""
+        return self._run(self._to_coordinator, group_changes.remove_member, group_id, instance_id, REASON)
+
+    def _run(self, work: Callable[..., Awaitable[Result]], *args: object) -> Result:
+        """Raises ConnectError for a broker that does not answer, or is too old."""
+        client = PollClient(self._connection.manager, self._deadline_s)
+        try:
+            result: Result = self._connection.manager.run(work, client, *args)
+        except BrokerFailed as failure:
+            raise ConnectError(failure.problem.cause, failure.problem.hint) from failure
+        except UnsupportedRequest as error:
+            raise ResetRefused(f"The brokers are too old to answer {error}", "Use Kafka 2.4 or newer") from error
+        return result
+
+    async def _topics(self, client: PollClient) -> Mapping[str, int]:
+        meta = await metadata.fetch(client, self._connection.manager)
+        return {name: topic.partitions for name, topic in meta.topics.items()}
+
+    async def _read(self, client: PollClient, group_id: str, topics: frozenset[str]) -> GroupReading:
+        async def read(client: PollClient, node: int, group_id: str) -> GroupReading:
+            meta = await metadata.fetch(client, self._connection.manager)
+            return await read_group(client, meta, node, group_id, topics, time.time_ns() // 1_000_000)
+
+        return await self._to_coordinator(client, read, group_id)
+
+    async def _to_coordinator(
+        self, client: PollClient, work: Callable[..., Awaitable[Result]], group_id: str, *args: object
+    ) -> Result:
+        """Ask the coordinator; for a while also one that is loading, moves, or is only made by the first question."""
+        give_up_s = time.monotonic() + self._deadline_s
+        while True:
+            try:
+                node = await group_changes.find_coordinator(client, group_id)
+                if node not in client.nodes():
+                    await metadata.fetch(client, self._connection.manager)
+                return await work(client, node, group_id, *args)
+            except CoordinatorNotReady as error:
+                if time.monotonic() > give_up_s:
+                    cause = f"The coordinator of group {group_id} is not available: {error}"
+                    raise ConnectError(cause, "Try again in a minute") from error
+            await client.pause(RETRY_S)
+
+    async def _leaders(self, client: PollClient) -> Callable[[TopicPartition], int]:
+        leaders = (await metadata.fetch(client, self._connection.manager)).leaders
+
+        def leader(tp: TopicPartition) -> int:
+            nodes = leaders.get(tp.topic, ())
+            return nodes[tp.partition] if tp.partition < len(nodes) else metadata.NO_LEADER
+
+        return leader
+
+    async def _offsets_at(
+        self, client: PollClient, partitions: list[TopicPartition], timestamp_ms: int
+    ) -> Mapping[TopicPartition, int | str]:
+        leader = await self._leaders(client)
+        found: dict[TopicPartition, int | str] = dict.fromkeys(partitions, NO_LEADER)
+        for node in {leader(tp) for tp in partitions} - {metadata.NO_LEADER}:
+            mine = [tp for tp in partitions if leader(tp) == node]
+            found |= await log_offsets.at_timestamp(client, node, mine, timestamp_ms)
+        return found
+
+    async def _first_records(
+        self, client: PollClient, offsets: Mapping[TopicPartition, int], most: int, with_values: bool
+    ) -> Mapping[TopicPartition, tuple[RecordHead, ...] | str]:
+        leader = await self._leaders(client)
+        return {
+            tp: await _or_reason(record_heads.first_records(client, leader(tp), tp, offset, most, with_values))
+            for tp, offset in offsets.items()
+            if leader(tp) != metadata.NO_LEADER
+        }
+
+    async def _count_records(
+        self, client: PollClient, ranges: Mapping[TopicPartition, tuple[int, int]]
+    ) -> Mapping[TopicPartition, int | str]:
+        leader = await self._leaders(client)
+        return {
+            tp: await _or_reason(record_heads.count(client, leader(tp), tp, low, high))
+            for tp, (low, high) in ranges.items()
+            if leader(tp) != metadata.NO_LEADER
+        }
+
+
+async def _or_reason(asked: Awaitable[Result | str]) -> Result | str:
+    """A broker that fails takes only its own partitions along."""
+    try:
+        return await asked
+    except BrokerFailed as failure:
+        return failure.problem.cause
+    except UnsupportedRequest as error:
+        return f"its leader is too old to answer {error}"

@@ -1,0 +1,143 @@
+"""Applies a plan: reads again, refuses what changed, stores the undo plan, writes, reads back.
+
+Killed at any point it leaves the undo plan and a group of which `results` says what is done; applying it again
+goes on, because a partition that is at its new offset already counts as done.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from assignors.model import TopicPartition
+from lag.errors import ConnectError, GroupscopeError
+from lag.reset.access import Errors, GroupWriter
+from lag.reset.checks import check, is_after, refuse_other_cluster
+from lag.reset.model import Action, Commit, GroupReading, Kind, PartitionPlan, Plan
+from lag.reset.undo import undo_plan
+from lag.reset.verify import PartitionResult, is_done, results
+
+BATCH = 500
+"""Partitions in one request: Kafka writes those of one request together."""
+
+
+class Step(StrEnum):
+    """What happened to a plan: STARTED before the first write, then ENDED; or REFUSED."""
+
+    STARTED = "started"
+    ENDED = "ended"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """How a plan ended: a result for each partition, the error of a group or member, and the undo plan."""
+
+    plan: Plan
+    ended_at_ms: int
+    results: tuple[PartitionResult, ...]
+    error: str = ""
+    undo: Plan | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all that was planned is done."""
+        return not self.error and is_done(self.results)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeEvent:
+    """One step of applying a plan, for an audit log: `reason` says why it was refused."""
+
+    step: Step
+    at_ms: int
+    plan: Plan
+    applied: Applied | None = None
+    reason: str = ""
+
+
+class Audit(Protocol):
+    """Takes the steps of every change. If it raises for STARTED, nothing is written."""
+
+    def __call__(self, event: ChangeEvent) -> None: ...
+
+
+def no_audit(event: ChangeEvent) -> None:
+    """Keeps nothing."""
+
+
+StoreUndo = Callable[[Plan], None]
+"""Stores an undo plan durably; if it raises, nothing is written to Kafka."""
+
+
+def apply_plan(
+    plan: Plan,
+    cluster: GroupWriter,
+    store_undo: StoreUndo,
+    now_ms: Callable[[], int],
+    audit: Audit = no_audit,
+    batch: int = BATCH,
+) -> Applied:
+    """Apply a plan. Raises ResetRefused or ConnectError, the latter also if it cannot be read back."""
+    undo = undo_plan(plan, now_ms())
+    try:
+        now = _checked(plan, cluster)
+        if undo is not None and undo.partitions:
+            store_undo(undo)
+            now = _checked(plan, cluster)  # storing took time, and a member may have joined
+    except GroupscopeError as refusal:
+        audit(ChangeEvent(Step.REFUSED, now_ms(), plan, reason=str(refusal)))
+        raise
+    audit(ChangeEvent(Step.STARTED, now_ms(), plan))
+    errors, error = _write(plan, cluster, now, batch)
+    found = () if plan.kind is Kind.REMOVE_MEMBER else results(plan, cluster.commits(plan.group_id), errors)
+    applied = Applied(plan, now_ms(), found, error, undo)
+    audit(ChangeEvent(Step.ENDED, applied.ended_at_ms, plan, applied))
+    return applied
+
+
+def _checked(plan: Plan, cluster: GroupWriter) -> GroupReading:
+    now = cluster.read(plan.group_id, {row.tp.topic for row in plan.partitions if row.action is not Action.NONE})
+    check(plan, now)
+    return now
+
+
+def _write(plan: Plan, cluster: GroupWriter, now: GroupReading, batch: int) -> tuple[Errors, str]:
+    """The errors of partitions, and that of the group or member."""
+    if plan.kind is Kind.REMOVE_MEMBER:
+        assert plan.instance_id is not None
+        return {}, cluster.remove_member(plan.group_id, plan.instance_id) or ""
+    if plan.kind is Kind.DELETE_GROUP:
+        return {}, cluster.delete_group(plan.group_id) or ""
+    commits = {tp: position.commit for tp, position in now.positions.items() if position.commit is not None}
+    open_rows = [row for row in plan.changes if not is_after(row, commits)]
+    errors: dict[TopicPartition, str] = {}
+    for action in (Action.SET, Action.DELETE):
+        for rows in _batches([row for row in open_rows if row.action is action], batch):
+            errors |= _write_batch(plan.group_id, action, rows, cluster)
+    return errors, ""
+
+
+def _write_batch(group_id: str, action: Action, rows: Sequence[PartitionPlan], cluster: GroupWriter) -> Errors:
+    """A coordinator that does not answer may have written or not: reading back says which."""
+    try:
+        if action is Action.SET:
+            return cluster.commit(group_id, _commits(rows))
+        return cluster.delete_offsets(group_id, [row.tp for row in rows])
+    except ConnectError as error:
+        return {row.tp: error.cause for row in rows}
+
+
+def _commits(rows: Sequence[PartitionPlan]) -> Mapping[TopicPartition, Commit]:
+    return {row.tp: Commit(row.to_offset, row.to_metadata) for row in rows if row.to_offset is not None}
+
+
+def _batches(rows: Sequence[PartitionPlan], size: int) -> Iterator[Sequence[PartitionPlan]]:
+    return (rows[at : at + size] for at in range(0, len(rows), size))
+
+
+def verify_plan(plan: Plan, cluster: GroupWriter) -> tuple[PartitionResult, ...]:
+    """Where each partition of the plan is now. Raises ResetRefused for another cluster, ConnectError."""
+    now = cluster.read(plan.group_id, ())
+    refuse_other_cluster(plan, now)
+    return results(plan, {tp: p.commit for tp, p in now.positions.items() if p.commit is not None})

@@ -1,0 +1,218 @@
+"""The file of a plan, JSON or YAML, as it is read: what is wrong in it is named with its line.
+
+`summary`, `warnings` and `totals` are for the reader of the file, and not used.
+"""
+
+import os
+from base64 import b64decode
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from assignors.model import TopicPartition
+from lag.errors import ConfigError
+from lag.model import GroupType
+from lag.reset.model import Action, Kind, PartitionPlan, Plan, PlannedMember, RecordHead
+from lag.settings_file import load_settings_file
+
+MOST_BYTES = 64 * 1024 * 1024
+YAML_ENDINGS = (".yaml", ".yml")
+Offset = Annotated[int, Field(ge=0, lt=2**63)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class _RecordFile(_Strict):
+    offset: Offset
+    at: AwareDatetime
+    key: str | None = None
+    key_base64: str | None = None
+    headers: list[tuple[str, str | None]] = []
+    value_bytes: Count | None = None
+    value: str | None = None
+    value_base64: str | None = None
+
+
+class _PartitionFile(_Strict):
+    topic: Annotated[str, Field(min_length=1, max_length=249, pattern=r"^[A-Za-z0-9._-]+$")]
+    partition: Count
+    action: Action
+    from_offset: Offset | None = Field(None, alias="from")
+    to_offset: Offset | None = Field(None, alias="to")
+    asked: int | None = None
+    read_again: Count | None = None
+    skipped: Count | None = None
+    deleted: Count = 0
+    offsets_without_record: Count | None = None
+    from_at: AwareDatetime | None = None
+    to_at: AwareDatetime | None = None
+    lag_before: int | None = None
+    lag_after: int | None = None
+    log_start: Offset | None = None
+    log_end: Offset | None = None
+    last_stable: int | None = None
+    topic_id: str | None = None
+    from_metadata: str = ""
+    to_metadata: str = ""
+    reason: str = ""
+    notes: list[str] = []
+    records: list[_RecordFile] = []
+
+    @model_validator(mode="after")
+    def _has_offset(self) -> "_PartitionFile":
+        if (self.action is Action.SET) != (self.to_offset is not None):
+            raise ValueError("`to` is an offset if the action is set, and null otherwise")
+        return self
+
+
+class _MemberFile(_Strict):
+    member_id: str
+    client_id: str = ""
+    host: str = ""
+    instance_id: str | None = None
+
+
+class PlanFile(_Strict):
+    """The document."""
+
+    schema_version: Literal[1]
+    kind: Kind
+    cluster_id: str | None
+    group: Annotated[str, Field(min_length=1)]
+    group_type: GroupType | None
+    made_at: AwareDatetime
+    state: str
+    epoch: int | None = None
+    members: list[_MemberFile] = []
+    specification: str
+    summary: str = ""
+    warnings: list[str] = []
+    totals: dict[str, int] = {}
+    instance_id: str | None = None
+    undoes: str | None = None
+    command: str = ""
+    partitions: list[_PartitionFile] = []
+
+    @model_validator(mode="after")
+    def _partitions_differ(self) -> "PlanFile":
+        if len({(row.topic, row.partition) for row in self.partitions}) < len(self.partitions):
+            raise ValueError("a partition is listed twice")
+        if (self.kind is Kind.REMOVE_MEMBER) != (self.instance_id is not None):
+            raise ValueError("instance_id belongs to the kind remove_member")
+        return self
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a new file, readable by its owner only, and wait until the disk has it. Raises ConfigError."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        _sync_folder(path.absolute().parent)
+    except FileExistsError:
+        raise ConfigError(f"{path} exists already", "Name another file: plans are not overwritten") from None
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}", "Name a file in a folder that you may write"
+        ) from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """The entry of a new file is in the folder: without this, a crash of the machine may lose it."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def load_plan(path: Path) -> Plan:
+    """The plan in a file. Raises ConfigError, which names the lines of what is wrong."""
+    if path.is_file() and path.stat().st_size > MOST_BYTES:
+        raise ConfigError(f"{path} is larger than 64 MB", "Name a plan of groupscope reset plan")
+    try:
+        return _plan(load_settings_file(path, PlanFile, "plan of groupscope reset plan"))
+    except ValidationError:
+        raise ConfigError(f"{path} is empty", "Name a plan of groupscope reset plan") from None
+
+
+def plan_from_document(document: Any) -> Plan:
+    """The plan of a document. Raises ConfigError."""
+    try:
+        return _plan(PlanFile.model_validate(document))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ConfigError(f"This is not a plan: {where}: {first['msg']}", "Make a new plan") from None
+
+
+def _plan(file: PlanFile) -> Plan:
+    return Plan(
+        kind=file.kind,
+        cluster_id=file.cluster_id,
+        group_id=file.group,
+        group_type=file.group_type,
+        made_at_ms=_ms(file.made_at),
+        state=file.state,
+        epoch=file.epoch,
+        members=tuple(PlannedMember(**member.model_dump()) for member in file.members),
+        specification=file.specification,
+        partitions=tuple(map(_row, file.partitions)),
+        command=file.command,
+        instance_id=file.instance_id,
+        undoes=file.undoes,
+    )
+
+
+def _row(row: _PartitionFile) -> PartitionPlan:
+    return PartitionPlan(
+        tp=TopicPartition(row.topic, row.partition),
+        action=row.action,
+        from_offset=row.from_offset,
+        to_offset=row.to_offset,
+        from_metadata=row.from_metadata,
+        to_metadata=row.to_metadata,
+        topic_id=row.topic_id,
+        asked_offset=row.asked,
+        log_start=row.log_start,
+        log_end=row.log_end,
+        last_stable=row.last_stable,
+        from_ms=None if row.from_at is None else _ms(row.from_at),
+        to_ms=None if row.to_at is None else _ms(row.to_at),
+        read_again=row.read_again,
+        skipped=row.skipped,
+        deleted=row.deleted,
+        gaps=row.offsets_without_record,
+        lag_before=row.lag_before,
+        lag_after=row.lag_after,
+        reason=row.reason,
+        notes=tuple(row.notes),
+        records=tuple(map(_head, row.records)),
+    )
+
+
+def _head(record: _RecordFile) -> RecordHead:
+    return RecordHead(
+        offset=record.offset,
+        timestamp_ms=_ms(record.at),
+        key=_data(record.key, record.key_base64),
+        headers=tuple((name, None if value is None else value.encode()) for name, value in record.headers),
+        value_bytes=record.value_bytes,
+        value=_data(record.value, record.value_base64),
+    )
+
+
+def _data(text: str | None, base64: str | None) -> bytes | None:
+    if base64 is not None:
+        return b64decode(base64)
+    return None if text is None else text.encode()
+
+
+def _ms(moment: AwareDatetime) -> int:
+    return round(moment.timestamp() * 1000)

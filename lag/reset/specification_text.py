@@ -1,0 +1,101 @@
+"""A specification from what was given on the command line or a page: exactly one of the ways to say it."""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from lag.errors import ConfigError
+from lag.reset.model import Action
+from lag.reset.offsets_csv import parse_offsets_csv
+from lag.reset.plan_file import YAML_ENDINGS, load_plan
+from lag.reset.specification import (
+    Current,
+    Delete,
+    Earliest,
+    Exact,
+    FromGroup,
+    Latest,
+    Listed,
+    Shift,
+    Specification,
+    Time,
+    parse_skip,
+)
+from lag.reset.times import duration_ms, timestamp_ms
+
+MOST_OFFSET = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The ways to say where offsets go, as texts; all but one are False, None or empty."""
+
+    to_earliest: bool = False
+    to_latest: bool = False
+    to_current: bool = False
+    to_datetime: str | None = None
+    by_duration: str | None = None
+    shift_by: int | None = None
+    to_offset: int | None = None
+    from_file: Path | None = None
+    from_group: str | None = None
+    skip: tuple[str, ...] = ()
+    delete_offsets: bool = False
+
+    def names(self) -> list[str]:
+        """The options that are given."""
+        return [f.name for f in fields(self) if getattr(self, f.name) not in (False, None, ())]
+
+
+def specification(asked: Asked, group_id: str, now_ms: int) -> Specification:
+    """The one that is asked for. Raises ConfigError if it is none, more than one, or malformed."""
+    names = asked.names()
+    if asked.shift_by == 0 or asked.to_offset == 0:  # 0 == False
+        names.append("shift_by" if asked.shift_by == 0 else "to_offset")
+    if len(names) != 1:
+        given = f"Both {' and '.join(map(_flag, names))} are given" if names else "It is not said where the offsets go"
+        raise ConfigError(given, f"Give one of {', '.join(_flag(f.name) for f in fields(Asked))}")
+    simple = {"to_earliest": Earliest(), "to_latest": Latest(), "to_current": Current(), "delete_offsets": Delete()}
+    return simple.get(names[0]) or _valued(asked, group_id, now_ms)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _valued(asked: Asked, group_id: str, now_ms: int) -> Specification:
+    if asked.to_datetime is not None:
+        return Time(timestamp_ms(asked.to_datetime))
+    if asked.by_duration is not None:
+        back_ms = duration_ms(asked.by_duration)
+        return Time(max(0, now_ms - back_ms), back_ms)
+    if asked.shift_by is not None:
+        return Shift(_checked(asked.shift_by))
+    if asked.to_offset is not None:
+        return Exact(_checked(asked.to_offset))
+    if asked.from_file is not None:
+        return from_file(asked.from_file, group_id)
+    if asked.from_group is not None:
+        return FromGroup(asked.from_group)
+    return parse_skip(list(asked.skip))
+
+
+def _checked(number: int) -> int:
+    if abs(number) > MOST_OFFSET:
+        raise ConfigError(f"{number} is larger than any offset", "Give an offset of Kafka, at most 2^63 - 1")
+    return number
+
+
+def from_file(path: Path, group_id: str) -> Listed:
+    """The offsets of a plan (.json, .yaml), else of a CSV. Raises ConfigError."""
+    if path.suffix in (".json", *YAML_ENDINGS):
+        plan = load_plan(path)
+        offsets = {row.tp: row.to_offset for row in plan.partitions if row.action is Action.SET}
+        found = {tp: offset for tp, offset in offsets.items() if offset is not None}
+        if not found:
+            raise ConfigError(f"{path} sets no offset", "Name a plan that sets offsets")
+        return Listed(found, path.name)
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}", "Name a plan, or a CSV of kafka-consumer-groups") from None
+    return Listed(parse_offsets_csv(text, group_id, str(path)), path.name)

@@ -1,0 +1,60 @@
+"""How far a plan is applied: which partitions are at the new offset, which at the old one, which elsewhere. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from assignors.model import TopicPartition
+from lag.reset.access import Errors
+from lag.reset.checks import Commits, is_after, is_before
+from lag.reset.model import Action, PartitionPlan, Plan
+
+
+class Outcome(StrEnum):
+    """Where a partition is. UNPLANNED: the plan does not change it; FAILED: the coordinator refused the change."""
+
+    DONE = "done"
+    NOT_DONE = "not_done"
+    ELSEWHERE = "elsewhere"
+    FAILED = "failed"
+    UNPLANNED = "unplanned"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionResult:
+    """A partition after a plan was applied, or tried: `now` is its committed offset, None: nothing is committed."""
+
+    tp: TopicPartition
+    outcome: Outcome
+    from_offset: int | None
+    to_offset: int | None
+    now: int | None
+    error: str = ""
+
+
+def results(plan: Plan, commits: Commits, errors: Errors | None = None) -> tuple[PartitionResult, ...]:
+    """A result for each partition of the plan. `errors` are those of the coordinator."""
+    return tuple(_result(row, commits, (errors or {}).get(row.tp, "")) for row in plan.partitions)
+
+
+def _result(row: PartitionPlan, commits: Commits, error: str) -> PartitionResult:
+    commit = commits.get(row.tp)
+    now = None if commit is None else commit.offset
+    return PartitionResult(
+        row.tp, _outcome(row, commits, error), row.from_offset, row.to_offset, now, error or row.reason
+    )
+
+
+def _outcome(row: PartitionPlan, commits: Commits, error: str) -> Outcome:
+    if row.action is Action.NONE:
+        return Outcome.UNPLANNED
+    if is_after(row, commits):
+        return Outcome.DONE
+    if error:
+        return Outcome.FAILED
+    return Outcome.NOT_DONE if is_before(row, commits) else Outcome.ELSEWHERE
+
+
+def is_done(found: Sequence[PartitionResult]) -> bool:
+    """Whether every partition that is planned is done."""
+    return all(each.outcome in (Outcome.DONE, Outcome.UNPLANNED) for each in found)

@@ -1,0 +1,35 @@
+"""Times and durations as people write them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lag.errors import ConfigError
+from lag.reset.times import duration_ms, iso_duration, iso_time, timestamp_ms
+
+
+@given(st.integers(0, 4_000_000_000_000))
+def test_a_time_is_read_as_it_is_written(ms: int) -> None:
+    assert timestamp_ms(iso_time(ms)) == timestamp_ms(str(ms)) == ms
+
+
+@given(st.integers(1, 10_000_000_000))
+def test_a_duration_is_read_as_it_is_written(ms: int) -> None:
+    assert duration_ms(iso_duration(ms)) == ms
+
+
+def test_a_time_without_a_zone_is_refused() -> None:
+    with pytest.raises(ConfigError, match="2026-11-25T10:00:00Z for UTC"):
+        timestamp_ms("2026-11-25T10:00:00")
+
+
+@pytest.mark.parametrize("text", ["", "1", "1y", "P", "PT", "1h 30m", "-1h", "P1Y", "999999999w", "١h"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError):
+        duration_ms(text)
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "-1", "2026-13-01T00:00:00Z", "999999999999999"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError):
+        timestamp_ms(text)
