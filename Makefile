@@ -36,7 +36,7 @@ test: setup-dev  ## everything: a real broker, a real Chromium, Java's own class
 	@$(BIN)/pytest -n 2 --dist loadfile --max-worker-restart 1 $(PYTEST_ARGS)
 
 test-long: setup-dev  ## the tests that take long and are not among the others
-	@$(BIN)/pytest -m long $(PYTEST_ARGS)
+	@$(BIN)/pytest -m long -o faulthandler_timeout=7300 $(PYTEST_ARGS)
 
 test-cluster: setup-dev  ## the pipeline under spark-submit, on a standalone master with two workers
 	@$(BIN)/pytest -m spark_cluster tests/cluster_spark $(PYTEST_ARGS)

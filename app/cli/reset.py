@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import Bootstrap, Config, Deadline, Json, WithArguments, new_command
-from app.cli.output import emit, emit_json, note, report_error
 from app.cli.reset_text import print_plan, print_results
+from app.cli.shared.options import Bootstrap, Config, Deadline, Json, WithArguments, new_command
+from app.cli.shared.output import emit, emit_json, note, report_error
 from app.documents.reset import applied_document, results_document
 from lag.cluster.connection.settings import Settings, load_settings
 from lag.cluster.group_client import GroupClient, open_group_client

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from app.cli.output import emit, emit_table, note
+from app.cli.shared.output import emit, emit_table, note
 from lag.reset import summary
 from lag.reset.model import Action, PartitionPlan, Plan, RecordHead
 from lag.reset.times import iso_time

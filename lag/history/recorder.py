@@ -22,7 +22,7 @@ from lag.history.schemas import END_OFFSETS, GROUP_SNAPSHOTS, TIME, with_day
 from lag.history.store import History
 from lag.model import ClusterSnapshot, is_internal_group
 from lag.offsets import UNKNOWN, Codes, Ints
-from lag.verdict.health import GroupColumns, Health
+from lag.verdict.health import GroupColumns, Health, Openings
 from lag.verdict.status import STORED, TOO_EARLY, URGENCY
 
 log = logging.getLogger(__name__)
@@ -171,6 +171,7 @@ def group_snapshots(health: Health) -> pa.Table:
                 "lag_partitions": len(lag),
                 "complete": group.complete,
                 **_verdict(health.columns, number),
+                **_opening(health.openings, number),
             }
         )
     own = [field for field in GROUP_SNAPSHOTS.file_schema if field.name not in ("cluster", "poll_ts")]
@@ -190,6 +191,13 @@ def _verdict(columns: GroupColumns, number: int) -> dict[str, object]:
         "time_lag_ms": None if math.isnan(time_lag_s) else round(time_lag_s * 1000),
         "markers": int(columns.markers[number]),
     }
+
+
+def _opening(openings: Openings | None, number: int) -> dict[str, object]:
+    if openings is None:
+        return {"opened": None, "open_status": None}
+    hidden = openings.hidden.get(number)
+    return {"opened": number in openings.opened, "open_status": None if hidden is None else STORED[hidden]}
 
 
 def _poll_columns(snapshot: ClusterSnapshot, rows: int) -> dict[str, pa.Array]:

@@ -129,14 +129,15 @@ GROUP_SNAPSHOTS = _table(
     "group_snapshots",
     """cluster:str poll_ts:time group_id:str type:str state:str coordinator:i32? assignor:str? epoch:i32? members:i32
     lag:i64? lag_known:i32 lag_partitions:i32 complete:bool status:i8? time_lag_ms:i64? markers:i32?
-    onset:time? onset_is_exact:bool? onset_source:str?""",
+    onset:time? onset_is_exact:bool? onset_source:str? opened:bool? open_status:i8?""",
     "poll_ts", "group_id", 90,
 )  # fmt: skip
 """Each group at each poll; `lag` covers `lag_known` of `lag_partitions` partitions.
 
 `status` is a number of `status.STORED`. `markers` counts partitions where perhaps only transaction markers are
 left to read; `time_lag_ms` is without them. `onset` is since when the status holds; not `onset_is_exact`: or earlier.
-`onset_source` is one of `onset.OnsetSource`.
+`onset_source` is one of `onset.OnsetSource`. `opened`: a verdict opened at this poll; null if the policy shows every
+poll as it is. `open_status`: the open verdict, where `status` is flapping and hides it; else null.
 """
 
 LAG_1M = _table(

@@ -34,7 +34,7 @@ class Collector:
 
     `connect` opens a reader, at first and after every failure; it raises GroupscopeError. `follower` runs beside it;
     None: generations are inferred from polls alone. `read_policy` is called once a poll. `record` gets every health,
-    and must return at once; `last_verdicts` returns what was recorded before the first poll. The clocks and `chance`
+    and must return at once; `last_verdicts` returns the verdicts stored before the first poll. The clocks and `chance`
     (for the jitter of retries) can be replaced in tests.
     """
 

@@ -12,6 +12,7 @@ from lag.polling.report import Report
 from lag.verdict.judge import Past, judge
 from lag.verdict.openings.open_verdicts import OpenVerdicts
 from lag.verdict.openings.policy import Policy
+from lag.verdict.openings.stored_verdicts import StoredVerdicts
 from lag.verdict.rules.group_onsets import GroupOnsets
 from lag.verdict.window.sample_window import SampleRing
 from lag.watched_file import Reading
@@ -30,13 +31,13 @@ class ClusterReader(Protocol):
         """Close every connection; a `read` in another thread fails."""
 
 
-LastVerdicts = Callable[[str, int], GroupOnsets]
-"""The stored verdicts of a cluster (by its id) before a time in ms since 1970."""
+LastVerdicts = Callable[[str, int, float], StoredVerdicts]
+"""The stored verdicts of a cluster (by its id) before a time in ms since 1970, and the openings of the last seconds."""
 
 
-def no_verdicts(cluster_id: str, at_ms: int) -> GroupOnsets:
+def no_verdicts(cluster_id: str, at_ms: int, openings_s: float) -> StoredVerdicts:
     """Of a process without a history."""
-    return GroupOnsets.none()
+    return StoredVerdicts()
 
 
 ReadPolicy = Callable[[], Reading[Policy]]
@@ -56,7 +57,7 @@ class Evaluator:
     ) -> None:
         self._read_policy, self._follower, self._last_verdicts = read_policy, follower, last_verdicts
         self._verdicts = OpenVerdicts()
-        self._onsets: GroupOnsets | None = None
+        self._onsets, self._is_resumed = GroupOnsets.none(), False
         self._samples = SampleRing()
         self._marker_checks = MarkerChecks()
         self._last: ClusterSnapshot | None = None
@@ -67,25 +68,23 @@ class Evaluator:
         follower = self._follower
         commits = None if follower is None else follower.commits().of_rows(snapshot)
         window = self._samples.append(snapshot, commits)
-        past = Past(self._onsets_before(snapshot), follower, follower is not None and follower.reads_all())
         reading = self._read_policy()
+        self._resume(snapshot, reading.value)
+        past = Past(self._onsets, follower, follower is not None and follower.reads_all())
         rules = reading.value.rules_of([group.group_id for group in snapshot.groups])
         found = judge(snapshot, window, rules, self._marker_checks.column(snapshot), past)
-        self._onsets = found.onsets
+        self._onsets = found.onsets or self._onsets
         self._marker_checks.look(found, reader.remainders)
         self._last = snapshot
         self._verdicts, health = self._verdicts.after(found, reading.value)
         return Report(snapshot, health, window, reading.problem)
 
-    def _onsets_before(self, snapshot: ClusterSnapshot) -> GroupOnsets:
-        """Of the last poll; before the first poll, those of the stored history."""
-        if self._onsets is not None:
-            return self._onsets
-        return (
-            GroupOnsets.none()
-            if snapshot.cluster_id is None
-            else self._last_verdicts(snapshot.cluster_id, snapshot.at_ms)
-        )
+    def _resume(self, snapshot: ClusterSnapshot, policy: Policy) -> None:
+        """Before the first poll of a cluster with an id, go on from the stored history."""
+        if self._is_resumed or snapshot.cluster_id is None:
+            return
+        found = self._last_verdicts(snapshot.cluster_id, snapshot.at_ms, policy.longest_flapping_s)
+        self._onsets, self._verdicts, self._is_resumed = found.onsets, found.open_verdicts(), True
 
     def forget_samples(self) -> None:
         """Start the window again: after an internal error its samples may be incomplete."""

@@ -1,7 +1,8 @@
 """The verdict on each partition and group: its status, the rule that fired and the evidence. Types only."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +107,17 @@ class GroupColumns:
     onsets: OnsetColumns
 
 
+class Openings(NamedTuple):
+    """What opened at a poll, by the number of the group.
+
+    `opened`: the groups with a verdict that opened. `hidden`: the open verdict of each group that is shown as flapping,
+    OK if none is open.
+    """
+
+    opened: frozenset[int]
+    hidden: Mapping[int, Status]
+
+
 def _no_columns() -> GroupColumns:
     return GroupColumns(np.empty(0, np.int8), np.empty(0), np.empty(0), np.empty(0, np.int64), OnsetColumns.none(0))
 
@@ -116,7 +128,8 @@ class Health:
 
     `group_partitions` returns the partitions of a group by its number; pages call `partitions`. `needs_marker_check` is
     int64[n], rows of the offset table with a small lag that does not move. `columns` has the numbers of all groups.
-    `onsets` is what the next verdicts need of these; None if the health was made without them.
+    `onsets` is what the next verdicts need of these; None if the health was made without them. `openings` is None if
+    every poll is shown as it is.
     """
 
     snapshot: ClusterSnapshot
@@ -126,6 +139,7 @@ class Health:
     needs_marker_check: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
     columns: GroupColumns = field(default_factory=_no_columns, repr=False)
     onsets: GroupOnsets | None = field(default=None, repr=False)
+    openings: Openings | None = field(default=None, repr=False)
 
     def group(self, group_id: str) -> GroupHealth | None:
         """The health of this group; None if the snapshot does not have it."""

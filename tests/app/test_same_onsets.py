@@ -28,7 +28,8 @@ from lag.polling.evaluation import Evaluator, default_policy
 from lag.polling.report import CollectorStatus, Report
 from lag.verdict.health import Finding
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
-from lag.verdict.rules.group_onsets import GroupOnsets, stored
+from lag.verdict.openings.stored_verdicts import StoredVerdicts
+from lag.verdict.rules.group_onsets import stored
 from lag.verdict.status import TOO_EARLY, Status
 from lag.verdict.window import time_to_loss
 from tests.app import feeds
@@ -141,9 +142,9 @@ class Server:
         self._evaluator = Evaluator(default_policy, self.follower, self._last_verdicts)  # type: ignore[arg-type]
         self._number = 0
 
-    def _last_verdicts(self, cluster_id: str, at_ms: int) -> GroupOnsets:
+    def _last_verdicts(self, cluster_id: str, at_ms: int, openings_s: float) -> StoredVerdicts:
         if not self._has_history or not self.rows:
-            return GroupOnsets.none()
+            return StoredVerdicts()
         rows = list(self.rows.values())
         at = [row["onset"] for row in rows]
         onsets = OnsetColumns(
@@ -152,7 +153,7 @@ class Server:
             np.full(len(rows), SOURCE_CODE[OnsetSource.HISTORY], np.uint8),
         )
         status = np.array([row["status"] for row in rows], np.int8)
-        return stored(list(self.rows), status, onsets, np.ones(len(rows), np.bool_))
+        return StoredVerdicts(stored(list(self.rows), status, onsets, np.ones(len(rows), np.bool_)))
 
     def poll(self) -> Report:
         self._number += 1

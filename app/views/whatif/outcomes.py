@@ -102,20 +102,23 @@ def recommended(found: Sequence[Outcome], own: str) -> None:
         st.markdown(f":primary[:material/recommend:] {advice}", help=text.RECOMMENDED_BY)
 
 
-def pick(found: Sequence[Outcome], own: str) -> Outcome:
-    """Choose whose movement is shown below; in the URL as `assignor`."""
-    names = [outcome.assignor for outcome in found]
+def chosen(found: Sequence[Outcome], own: str) -> Outcome:
+    """The result whose movement is shown: the URL's `assignor`, else the group's own."""
     asked = state.url("assignor")
-    st.session_state["whatif_pick"] = asked if asked in names else own
+    by_name = {outcome.assignor: outcome for outcome in found}
+    return by_name.get(asked or own) or by_name[own]
+
+
+def pick(found: Sequence[Outcome], now: Outcome) -> None:
+    """Choose whose movement is shown below; in the URL as `assignor`."""
+    st.session_state["whatif_pick"] = now.assignor
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.header("Movement", anchor=False, width="content")
         st.pills(
             "Movement with",
-            names,
+            [outcome.assignor for outcome in found],
             key="whatif_pick",
             format_func=short,
             label_visibility="collapsed",
             on_change=lambda: state.set_url("assignor", st.session_state["whatif_pick"]),
         )
-    chosen = st.session_state["whatif_pick"] or own
-    return next(outcome for outcome in found if outcome.assignor == chosen)

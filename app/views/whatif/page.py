@@ -17,42 +17,41 @@ try:
     draft, refused = draft_state.draft(page), None
 except (AssignorError, GroupscopeError) as error:
     draft, refused = None, error
-with head:
-    title = st.container()
+lacks_members = draft is not None and first_members.are_missing(draft)
+with head:  # the headline before all widgets and tables, which a browser takes half a second to load
+    if draft is None:
+        start.nothing_chosen()
+    elif lacks_members:
+        st.title(first_members.headline(draft), anchor=False)
+    else:
+        awaited = draft_state.awaited(draft)
+        found = outcomes.outcomes(draft, awaited)
+        chosen = outcomes.chosen(found, draft.scenario.assignor)
+        st.title(text.conclusion(chosen, draft.scenario), anchor=False)
+        outcomes.recommended(found, draft.scenario.assignor)
     start.source(page, draft)
     if refused is not None:
         widgets.line(":red", "error", "The scenario cannot be loaded", formats.md(str(refused)))
 if draft is None:
-    with title:
-        start.nothing_chosen()
     with st.container(gap="xxsmall"):
         start.gallery()
     st.stop()
 
+with head:
+    start.notes(page, draft)
 left, right = st.columns([0.31, 0.69], gap="medium")
 with left, st.container(gap="xxsmall"):
     editor.editor(draft)
     editor.capacity(draft)
-if first_members.are_missing(draft):
-    with title:
-        st.title(first_members.headline(draft), anchor=False)
-    with head:
-        start.notes(page, draft)
+if lacks_members:
     with right, st.container(gap="xxsmall"):
         first_members.choices(draft)
     st.stop()
 with right, st.container(gap="xxsmall"):
-    awaited = draft_state.awaited(draft)
-    found = outcomes.outcomes(draft, awaited)
     outcomes.side_by_side(found, draft)
     if awaited:
         outcomes.wait_for(draft, awaited)
-    chosen = outcomes.pick(found, draft.scenario.assignor)
-with head:
-    start.notes(page, draft)
-with title:
-    st.title(text.conclusion(chosen, draft.scenario), anchor=False)
-    outcomes.recommended(found, draft.scenario.assignor)
+    outcomes.pick(found, chosen)
 if chosen.error is not None:
     st.stop()
 if page is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from lag.lazy_sequence import MadeOnce
 from lag.offsets import UNKNOWN
-from lag.verdict.health import Finding, GroupHealth, Health
+from lag.verdict.health import Finding, GroupHealth, Health, Openings
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
 from lag.verdict.openings.policy import GroupPolicy, Policy
 from lag.verdict.openings.verdict_state import VerdictState
@@ -53,13 +53,21 @@ class OpenVerdicts:
                     shown[number] = _Shown(state, its, group_id in self.settled)
             if not state.is_calm:
                 states[group_id] = state
-        return OpenVerdicts(states, self._settled_after(health, shown), health), _as_shown(health, shown)
+        openings = Openings(self._opened(states, health), _hidden(shown))
+        after = OpenVerdicts(states, self._settled_after(health, shown), health)
+        return after, replace(_as_shown(health, shown), openings=openings)
 
     def _changing(self, health: Health) -> list[int]:
         """Groups that are not ok, or were not."""
         found = np.flatnonzero(health.columns.status != STATUS_CODE[Status.OK]).tolist()
         by_group = health.snapshot.by_group
         return sorted({*found, *(by_group[group_id] for group_id in self.states if group_id in by_group)})
+
+    def _opened(self, states: Mapping[str, VerdictState], health: Health) -> frozenset[int]:
+        """The groups whose verdict opened at the poll that led to `states`."""
+        before = {group_id: self.states.get(group_id, _NOTHING).open_status for group_id in states}
+        opened = (name for name, state in states.items() if state.open_status not in (None, before[name]))
+        return frozenset(health.snapshot.by_group[name] for name in opened)
 
     def _last_finding(self, group_id: str) -> Finding:
         """Of a group with a state, which the last poll had."""
@@ -90,6 +98,12 @@ class _Shown(NamedTuple):
     def code(self) -> int:
         """As in `GroupColumns.status`."""
         return TOO_EARLY if self.is_too_early else STATUS_CODE[self.state.status(self.policy)]
+
+
+def _hidden(shown: Mapping[int, _Shown]) -> Mapping[int, Status]:
+    """The open verdict of each group that is shown as flapping."""
+    flapping = {number: its.state for number, its in shown.items() if its.code == STATUS_CODE[Status.FLAPPING]}
+    return {number: state.open_status or Status.OK for number, state in flapping.items()}
 
 
 def _as_shown(health: Health, shown: Mapping[int, _Shown]) -> Health:

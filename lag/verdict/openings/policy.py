@@ -58,6 +58,11 @@ class Policy:
         return all(policy.shows_every_poll for policy in self._policies)
 
     @property
+    def longest_flapping_s(self) -> float:
+        """The longest time in which openings count, over all groups; 0 if flapping is not looked for."""
+        return max((its.flapping_s for its in self._policies if its.flapping_openings is not None), default=0.0)
+
+    @property
     def _policies(self) -> tuple[GroupPolicy, ...]:
         return (self.default, *(policy for _, policy in self.groups))
 

@@ -18,7 +18,7 @@ from app.ui import state
 from app.ui.groups import predictions
 from app.ui.labs import link_codec
 from app.ui.scenario import draft
-from app.views.whatif import editor, first_members
+from app.views.whatif import editor, first_members, start
 from assignors.model import Member, Topic
 from assignors.scenario import examples, load_scenario
 from assignors.whatif.events import (
@@ -54,6 +54,19 @@ def test_page_without_a_start_says_what_it_is_for(open_page: Open) -> None:
     shown = page.dataframe[0].value.set_index("example")
     assert list(shown.index) == list(examples())
     assert tuple(shown.loc["5000-partitions"][["members", "partitions", "events"]]) == (50, 5000, 4)
+
+
+def test_the_conclusion_is_shown_before_any_widget_or_table(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = open_page("whatif", example="checkout-scales-out")
+
+    def fails(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(start, "source", fails)
+    begun = open_page("whatif", example="checkout-scales-out")
+    assert begun.exception
+    assert begun.title[0].value == whole.title[0].value
+    assert not [*begun.selectbox, *begun.dataframe]
 
 
 @pytest.mark.parametrize("name", [name for name in examples() if not name.startswith("100000")])

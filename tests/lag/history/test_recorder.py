@@ -67,7 +67,7 @@ def test_group_snapshots_say_what_their_lag_covers() -> None:
         "cluster": "id-test", "poll_ts": AT, "group_id": "g", "type": "classic", "state": "Stable", "coordinator": 1,
         "assignor": "range", "epoch": None, "members": 2, "lag": 10, "lag_known": 1, "lag_partitions": 3,
         "complete": True, "status": STORED[Status.TOPIC_DELETED], "time_lag_ms": None, "markers": 0,
-        "onset": AT, "onset_is_exact": False, "onset_source": "window",
+        "onset": AT, "onset_is_exact": False, "onset_source": "window", "opened": None, "open_status": None,
         "dt": AT.date(),
     }  # fmt: skip
     assert (group_h["state"], group_h["members"], group_h["lag"], group_h["lag_partitions"]) == ("Empty", 0, 0, 0)

@@ -6,11 +6,17 @@ installed, it is asked again.
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.app.metrics.clusters import text
+from app.metrics.view import Polled
+from lag.cluster.connection.settings import load_settings
+from lag.cluster.reader import open_reader
+from lag.embedded.broker import EmbeddedKafka
+from lag.polling.report import CollectorStatus
+from tests.app.metrics.clusters import report, text
 from tests.app.metrics.peers import scenario
 from tests.app.metrics.peers.exporters import BURROW, FOLDER, KAFKA_EXPORTER, KMINION, Exporter, running, scrape
 from tests.app.metrics.peers.scenario import Scene
@@ -65,6 +71,22 @@ def test_series_are_those_that_the_exporter_has(scene: Scene, names: str, export
     assert {name_of(line) for line in whole.keys() - theirs.keys()} <= exporter.not_served
     assert differences(theirs, ours(scene, names)) == all_explained(exporter)
     assert masked(theirs) == recorded(exporter.program)
+
+
+def test_kminion_and_we_are_up_where_everything_can_be_read(kafka: EmbeddedKafka, tmp_path: Path) -> None:
+    """In the scene it is down: a partition has no leader."""
+    with closing(open_reader(load_settings(kafka.bootstrap_servers, None, {}), "prod")) as reader:
+        snapshot = reader.read(1, 0)
+    assert up(text(Polled("prod", report([snapshot]), CollectorStatus(1.0, polls=1), 0), names=("kminion",))) == ["1"]
+    if KMINION.path is None:
+        pytest.skip(f"{KMINION.program} is neither on PATH nor in the folder that {FOLDER} names")
+    with running(KMINION, kafka.bootstrap_servers, tmp_path) as served:
+        assert up(scrape(KMINION, served)) == ["1"]
+
+
+def up(exposition: str) -> list[str]:
+    found = series(exposition, "kminion_exporter_up")
+    return list(found.values())
 
 
 @each_exporter

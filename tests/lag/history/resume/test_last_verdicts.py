@@ -39,7 +39,7 @@ def history(tmp_path: Path) -> History:
 
 
 def test_the_last_verdict_of_each_group_comes_back_with_its_onset(history: History) -> None:
-    found = last_verdicts(history, "id-test", START + 3 * MINUTE)
+    found = last_verdicts(history, "id-test", START + 3 * MINUTE, 0).onsets
     assert found.groups == ("a", "b")
     assert [URGENCY[code] for code in found.status] == [Status.STOPPED, Status.OK]
     assert [found.onsets.at(0), found.onsets.at(1)] == [Onset(START, False, OnsetSource.HISTORY), None]
@@ -47,13 +47,13 @@ def test_the_last_verdict_of_each_group_comes_back_with_its_onset(history: Histo
 
 
 def test_after_a_longer_gap_polls_are_missing(history: History) -> None:
-    assert not last_verdicts(history, "id-test", START + 30 * MINUTE).is_unbroken.any()
+    assert not last_verdicts(history, "id-test", START + 30 * MINUTE, 0).onsets.is_unbroken.any()
 
 
 def test_without_stored_polls_of_the_cluster_nothing_comes_back(history: History, tmp_path: Path) -> None:
-    assert last_verdicts(history, "another", START + 3 * MINUTE).groups == ()
-    assert last_verdicts(history, "id-test", START).groups == ()
-    assert last_verdicts(History(tmp_path / "none"), "id-test", START).groups == ()
+    assert last_verdicts(history, "another", START + 3 * MINUTE, 0).onsets.groups == ()
+    assert last_verdicts(history, "id-test", START, 0).onsets.groups == ()
+    assert last_verdicts(History(tmp_path / "none"), "id-test", START, 0).onsets.groups == ()
 
 
 def test_a_history_that_cannot_be_read_is_told_and_polling_goes_on(
@@ -63,6 +63,6 @@ def test_a_history_that_cannot_be_read_is_told_and_polling_goes_on(
     log.mkdir(parents=True)
     (log / f"{0:020}.json").write_text("no Delta log")
     with pytest.raises(HistoryError):
-        last_verdicts(History(tmp_path), "id-test", START)
-    assert last_verdicts_or_none(History(tmp_path), "id-test", START).groups == ()
+        last_verdicts(History(tmp_path), "id-test", START, 0)
+    assert last_verdicts_or_none(History(tmp_path), "id-test", START, 0).onsets.groups == ()
     assert "verdicts before this start are not known" in caplog.text
