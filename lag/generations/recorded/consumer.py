@@ -3,7 +3,7 @@
 Source: GroupMetadataManager and GroupCoordinatorRecordHelpers of Kafka 4.3.1, and KIP-848. A change bumps the group
 epoch (perhaps several times), then the target assignment is written member by member and its epoch last, then each
 member reconciles in steps. The successor of a static member takes over without a bump. A group that loses its last
-member gets no new target assignment.
+member gets no new target assignment: compaction leaves only the epoch of the one before, without its members.
 """
 
 from collections import Counter
@@ -118,9 +118,12 @@ class ModernGroup:
         self.epoch, self.metadata_hash = epoch, metadata_hash
         if self.bumped_ms is None:
             self.bumped_ms = at_ms
-        if self.whole and not self.members and last is not None and last.group.members:
+        if not self.whole or self.members or last is None:
+            return []
+        if last.group.members:
             return self._state(at_ms, epoch, last)
-        return []
+        self.bumped_ms = None
+        return [causes.first_state(epoch, at_ms, last.group, modern=True)] if last.cause == causes.NO_MEMBERS else []
 
     def _plan(self, at_ms: int, epoch: int, last: RecordedState | None) -> list[RecordedState]:
         if not self.whole or (last is not None and last.modern and epoch <= last.number):

@@ -37,6 +37,11 @@ def recorded_generation(made: Generation, state: RecordedState) -> RecordedGener
     return RecordedGeneration(made, progress.began_ms, progress.settled_ms, steps, state.skipped, state.departed)
 
 
+def _is_still_empty(before: RecordedState, state: RecordedState) -> bool:
+    """Compaction left a record of the time with members, from which nobody is left: `state` takes its place."""
+    return before.cause == state.cause == causes.NO_MEMBERS
+
+
 class GenerationRecorder:
     """The recorded generations of all groups. Not thread-safe.
 
@@ -208,7 +213,7 @@ class GenerationRecorder:
     def _keep(self, group_id: str, states: Iterable[RecordedState]) -> None:
         for state in states:
             before = self._before(group_id)
-            if before is not None:
+            if before is not None and not _is_still_empty(before, state):
                 self._buffer.add(group_id, before, state)
             self._last[group_id] = state
 

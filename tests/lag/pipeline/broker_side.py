@@ -4,7 +4,7 @@ import itertools
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import confluent_kafka
@@ -29,8 +29,23 @@ Record = tuple[int, int, bytes, bytes | None]
 """Partition, offset, key and value."""
 
 
+class TimedRecord(NamedTuple):
+    """A record and its time, in ms since 1970."""
+
+    partition: int
+    offset: int
+    key: bytes
+    value: bytes | None
+    at_ms: int
+
+
 def records(bootstrap: str) -> list[Record]:
     """All of them, of our own readers' groups none."""
+    return [one[:4] for one in timed_records(bootstrap)]
+
+
+def timed_records(bootstrap: str) -> list[TimedRecord]:
+    """The same with their times."""
     config = {"bootstrap.servers": bootstrap, "group.id": "nobody", "enable.auto.commit": False}
     consumer = confluent_kafka.Consumer({**config, "isolation.level": "read_uncommitted", "enable.partition.eof": True})
     try:
@@ -39,17 +54,17 @@ def records(bootstrap: str) -> list[Record]:
         read = list(_until_ends(consumer, len(numbers)))
     finally:
         consumer.close()
-    return [one for one in read if not group_of(one[2]).startswith(INTERNAL_GROUP_PREFIX)]
+    return [one for one in read if not group_of(one.key).startswith(INTERNAL_GROUP_PREFIX)]
 
 
-def _until_ends(consumer: confluent_kafka.Consumer, partitions: int) -> Iterator[Record]:
+def _until_ends(consumer: confluent_kafka.Consumer, partitions: int) -> Iterator[TimedRecord]:
     """What is there until each partition has come to its end."""
     ended = set[int]()
     while len(ended) < partitions:
         for message in consumer.consume(10_000, timeout=0.5):
             if (error := message.error()) is None:
                 place = known(message.partition()), known(message.offset())
-                yield *place, the(bytes, message.key()), message.value()
+                yield TimedRecord(*place, the(bytes, message.key()), message.value(), message.timestamp()[1])
             elif error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
                 ended.add(known(message.partition()))
             else:

@@ -211,3 +211,18 @@ def test_timeouts_are_those_that_members_said_last() -> None:
 def test_a_generation_has_the_timeouts_of_the_members_that_are_gone() -> None:
     *_, joined, left = recorded(*BEGIN, *B_LEAVES)
     assert (dict(joined.departed), dict(left.departed)) == ({}, {"b": Timeouts(None, 1)})
+
+
+def test_compaction_leaves_when_a_group_became_empty() -> None:
+    """Of the target assignment only the epoch is left, and of the member that left the tombstones."""
+    compacted = [planned(6000, 4), *gone(8000, "a"), epoch(8000, 5)]
+    recorder = GenerationRecorder(NAMES.get)
+    recorder.take(compacted, whole=True)
+    assert recorder.emptied_ms("g") == 8000
+    joins = [member(9000, "c"), epoch(9000, 6), target(9500, "c", 0, 1, 2, 3), planned(9500, 6)]
+    recorder.take(joins, whole=True)
+    made = recorder.recorded("g")
+    assert told(made) == [(5, 8000, "nobody is in the group"), (6, 9500, "c-c joined")]
+    assert made[1].skipped == 0
+    every = recorded(*BEGIN, *B_LEAVES, *A_LEAVES, *joins)
+    assert made[1] == every[-1]
