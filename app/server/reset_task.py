@@ -18,7 +18,7 @@ from lag.errors import ConfigError, GroupscopeError
 from lag.reset.model import Plan
 from lag.reset.planning import Request
 
-DEADLINE_S = 120.0
+DEADLINE_S = 300.0
 MAX_RUNS = 4
 """Tasks that run at once, of all sessions."""
 
