@@ -40,6 +40,7 @@ PAGES = (
     PageInfo("history", "History", "Since when, how often, how bad?", shows_group=True),
     PageInfo("whatif", "What if", "What would move, who would be idle, and how fast would the lag drain?", PLAN, True),
     PageInfo("sweeps", "Sweeps", "Which assignor and how many members?", PLAN, True),
+    PageInfo("reset", "Reset offsets", "What would a reset of a group's offsets do?", PLAN, True),
     PageInfo("advice", "Advice", "Which settings cause problems?", PLAN),
     PageInfo("labs/protocol", "Protocol lab", "Why does a rebalance take this long?", LEARN),
     PageInfo("labs/delivery", "Delivery lab", "What is processed twice or lost?", LEARN),

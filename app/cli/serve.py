@@ -62,13 +62,18 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="Who is sent notices of verdicts, YAML or JSON."),
     ] = None,
+    allow_writes: Annotated[
+        bool, typer.Option("--allow-writes", help="Allow the page Reset offsets to change committed offsets.")
+    ] = False,
     browser: Browser = True,
     json: JsonLine = False,
 ) -> None:
     """Serve the dashboard of your clusters.
 
-    It only reads from them. Runs until Ctrl-C.
+    It only reads from them, unless --allow-writes is given. Runs until Ctrl-C.
     """
+    if allow_writes:
+        os.environ["GROUPSCOPE_ALLOW_WRITES"] = "true"
     if policy is not None:
         os.environ["GROUPSCOPE_POLICY"] = str(policy)
     if notices is not None:

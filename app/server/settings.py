@@ -9,12 +9,15 @@
     GROUPSCOPE_NOTICES=/etc/groupscope/notices.yaml
     GROUPSCOPE_METRICS_NAMES=own,kafka-exporter
     GROUPSCOPE_MCP=on           # answer the tool calls of agents at /mcp
+    GROUPSCOPE_ALLOW_WRITES=on  # allow the pages to change committed offsets
+    GROUPSCOPE_UNDO_FOLDER=/var/lib/groupscope/undo
 
 The command line sets these variables from its options before it starts the server. Secrets stay in the properties file
 named by `config` and are never read here.
 """
 
 import json
+import os
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
@@ -31,6 +34,7 @@ from lag.model import INTERNAL_GROUP_PREFIX
 PREFIX = "GROUPSCOPE_"
 DEFAULTS = Options()
 MAX_NAME_LENGTH = 80
+UNDO_FOLDER = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "groupscope" / "undo"
 EXAMPLES = {
     "clusters": '[{"name": "prod", "bootstrap_servers": "b1:9092"}]',
     "interval_s": "10",
@@ -47,6 +51,8 @@ EXAMPLES = {
     "metrics_exclude_topics": "__.*",
     "metrics_max_series": "100000",
     "mcp": "off",
+    "allow_writes": "off",
+    "undo_folder": "/var/lib/groupscope/undo",
 }
 
 
@@ -97,7 +103,8 @@ class Settings(BaseSettings):
     `history` is the folder or URL of the Delta tables that the collectors write, None for no history. `policy` is the
     file of thresholds of the verdicts, None for the defaults. `notices` is the file that says who is sent notices of
     verdicts, None for nobody. `metrics_...` is what `/metrics` serves by default.
-    `mcp`: whether the tool server answers at `/mcp`.
+    `mcp`: whether the tool server answers at `/mcp`. `allow_writes`: whether pages may change a cluster; the plans that
+    they apply, and how to undo them, are stored in `undo_folder`.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
@@ -117,6 +124,8 @@ class Settings(BaseSettings):
     metrics_exclude_topics: Pattern = None
     metrics_max_series: Annotated[int, Field(ge=1, le=10_000_000)] = DEFAULTS.max_series
     mcp: bool = False
+    allow_writes: bool = False
+    undo_folder: Path = UNDO_FOLDER
 
     @field_validator("clusters")
     @classmethod

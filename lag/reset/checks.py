@@ -79,7 +79,7 @@ def _changed(plan: Plan, now: GroupReading) -> Iterator[str]:
 
 
 def _log_changed(row: PartitionPlan, now: GroupReading, is_undo: bool) -> Iterator[str]:
-    """An undo goes back as far as the coordinator takes it, also where a topic is gone or has no leader."""
+    """An undo goes back whatever became of the log since, unless the topic is another one."""
     position = now.positions.get(row.tp)
     problem = PartitionProblem.TOPIC_DELETED if position is None else position.lag.problem
     if position is None or problem in BLOCKING:
@@ -89,7 +89,7 @@ def _log_changed(row: PartitionPlan, now: GroupReading, is_undo: bool) -> Iterat
     lag, to = position.lag, row.to_offset
     if row.topic_id and position.topic_id and row.topic_id != position.topic_id:
         yield f"the topic {row.tp.topic} was deleted and created again since the plan was made"
-    elif to is None or lag.log_start is None or lag.log_end is None:
+    elif is_undo or to is None or lag.log_start is None or lag.log_end is None:
         return
     elif row.log_start is not None and row.log_start <= to < lag.log_start:
         yield f"{row.tp}: offset {to:,} was deleted since the plan was made; the log now starts at {lag.log_start:,}"

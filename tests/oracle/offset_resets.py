@@ -42,7 +42,7 @@ def delete_offsets(bootstrap: str, group: str, *topics: str) -> None:
 
 @contextmanager
 def _service(bootstrap: str, group: str, *arguments: str) -> Iterator[tuple[Any, Any]]:
-    words = ["--bootstrap-server", bootstrap, "--group", group, *arguments]
+    words = ["--bootstrap-server", bootstrap, "--group", group, "--timeout", "60000", *arguments]
     options = JClass(f"{_COMMAND}Options").fromArgs(jpype.JArray(jpype.JString)(words))
     service = JClass(f"{_COMMAND}$ConsumerGroupService").class_
     constructor = service.getDeclaredConstructors()[0]

@@ -35,7 +35,10 @@ def group_client(bootstrap_servers: str) -> Iterator[GroupClient]:
 
 def make_topic(bootstrap_servers: str, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> None:
     with KafkaAdminClient(bootstrap_servers=bootstrap_servers) as admin:
-        admin.create_topics([NewTopic(name, partitions, 1, topic_configs=dict(config or {}))], wait_for_metadata=True)
+        admin.create_topics(
+            [NewTopic(name, partitions, 1, topic_configs={"retention.ms": "-1", **(config or {})})],
+            wait_for_metadata=True,
+        )
 
 
 def drop_topic(bootstrap_servers: str, name: str) -> None:

@@ -74,6 +74,7 @@ def test_an_undo_goes_back_as_far_as_kafka_takes_it() -> None:
     undo = undo_plan(plan(row(5, 40)), 1)
     assert undo is not None
     check(undo, reading({ORDERS: position(40, log_start=20)}))
+    assert "created again" in refusal(undo, reading({ORDERS: position(40, topic_id="t2")}))
     check(undo, reading({ORDERS: position(40, None, None, problem=PartitionProblem.TOPIC_DELETED)}))
 
 

@@ -1,0 +1,104 @@
+"""What a page asks of a cluster to reset a group, and how it is answered: in a process of its own, with a deadline.
+
+Brokers that do not answer, and plans of ten thousand partitions, so slow neither pages nor polls.
+"""
+
+import json
+import pickle
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from threading import BoundedSemaphore, Thread
+from typing import Any
+
+from app.child_process import how_it_ended, run_apart
+from app.server.settings import ClusterSettings
+from lag.errors import ConfigError, GroupscopeError
+from lag.reset.model import Plan
+from lag.reset.planning import Request
+
+DEADLINE_S = 300.0
+MAX_RUNS = 4
+"""Tasks that run at once, of all sessions."""
+
+_free_runs = BoundedSemaphore(MAX_RUNS)
+
+
+class Step(StrEnum):
+    """What is to be done."""
+
+    PLAN = "plan"
+    APPLY = "apply"
+    VERIFY = "verify"
+
+
+@dataclass(frozen=True, slots=True)
+class ResetTask:
+    """One step for one cluster: PLAN has a `request`, the others a `plan`. `folder` is where undo plans are stored."""
+
+    step: Step
+    cluster: ClusterSettings
+    request: Request | None = None
+    plan: Plan | None = None
+    allow_writes: bool = False
+    folder: Path | None = None
+
+
+class ResetRun:
+    """A task, started by its constructor. Once it has ended, it has a `document` or an `error`.
+
+    The document is that of a plan, or of the results. Raises ConfigError if MAX_RUNS others are running.
+    """
+
+    def __init__(self, task: ResetTask, deadline_s: float = DEADLINE_S) -> None:
+        if not _free_runs.acquire(blocking=False):
+            raise ConfigError(f"{MAX_RUNS} plans are in work on this server", "Try again in a moment")
+        self.task = task
+        self.document: dict[str, Any] | None = None
+        self.error: GroupscopeError | None = None
+        self._deadline_s = deadline_s
+        self._thread = Thread(target=self._run, name="reset", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._thread.is_alive()
+
+    def wait(self, timeout_s: float | None = None) -> None:
+        """Wait until it has ended."""
+        self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        try:
+            self._take(run_apart("app.server.reset_worker", pickle.dumps(self.task), self._deadline_s))
+        except OSError as error:
+            self.error = GroupscopeError(f"The process did not start: {error.strerror}")
+        finally:
+            _free_runs.release()
+
+    def _take(self, ended: Any) -> None:
+        if ended is None:
+            self.error = GroupscopeError(
+                f"There was no answer within {self._deadline_s:g} s",
+                "If a plan was being applied, verify it: parts of it may be done"
+                if self.task.step is Step.APPLY
+                else "",
+            )
+            return
+        try:
+            answer = json.loads(ended.answer)
+        except ValueError:
+            self.error = GroupscopeError(f"The process ended {how_it_ended(ended.code)}", "Its log is on stderr")
+            return
+        if "cause" in answer:
+            self.error = GroupscopeError(answer["cause"], answer["hint"])
+        else:
+            self.document = answer
+
+
+def read_task() -> ResetTask:
+    """In the process: the task, from stdin."""
+    task: ResetTask = pickle.load(sys.stdin.buffer)
+    return task

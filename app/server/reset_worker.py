@@ -1,0 +1,75 @@
+"""The process of a `ResetRun`: does one task and prints its document, or {"cause": …, "hint": …}."""
+
+import json
+import os
+import re
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from app.child_process import end_with_parent
+from app.documents.reset import applied_document, results_document
+from app.server.reset_task import ResetTask, Step, read_task
+from lag.cluster.connection.settings import Settings, load_settings
+from lag.cluster.group_client import GroupClient, open_group_client
+from lag.errors import ConfigError, GroupscopeError
+from lag.reset.apply import apply_plan, verify_plan
+from lag.reset.kafka_tool import KafkaTool
+from lag.reset.model import Plan
+from lag.reset.permission import check_writes
+from lag.reset.plan_document import plan_document, plan_text
+from lag.reset.plan_file import write_new
+from lag.reset.planning import plan_offsets
+from lag.reset.times import iso_time
+from lag.reset.undo_files import UndoFiles
+
+
+def main() -> None:
+    """Do the task on stdin."""
+    task = read_task()
+    end_with_parent()
+    try:
+        answer: Mapping[str, Any] = _answer(task)
+    except GroupscopeError as error:
+        answer = {"cause": error.cause, "hint": error.hint}
+    print(json.dumps(answer))  # noqa: T201
+
+
+def _answer(task: ResetTask) -> Mapping[str, Any]:
+    env = os.environ if task.cluster.from_environment else {}
+    settings = load_settings(task.cluster.bootstrap_servers, task.cluster.config, env)
+    with closing(open_group_client(settings)) as client:
+        if task.request is not None:
+            config = None if task.cluster.config is None else str(task.cluster.config)
+            return plan_document(plan_offsets(client, task.request, KafkaTool(task.cluster.bootstrap_servers, config)))
+        assert task.plan is not None
+        if task.step is Step.APPLY:
+            return _apply(task, task.plan, client, settings)
+        return results_document(task.plan, verify_plan(task.plan, client))
+
+
+def _apply(task: ResetTask, plan: Plan, client: GroupClient, settings: Settings) -> Mapping[str, Any]:
+    check_writes(task.allow_writes, settings.read_only)
+    assert task.folder is not None
+    file = plan_path(task.folder, plan)
+    write_new(file, plan_text(plan))
+    files = UndoFiles(file)
+    applied = apply_plan(plan, client, files.store, lambda: time.time_ns() // 1_000_000)
+    return {**applied_document(applied, files.plan, files.csv), "plan": str(file)}
+
+
+def plan_path(folder: Path, plan: Plan) -> Path:
+    """A new file for a plan that is applied: the group's name and the time. Raises ConfigError."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{folder} cannot be made: {error.strerror}", "Set GROUPSCOPE_UNDO_FOLDER") from None
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", plan.group_id)[:80]
+    moment = iso_time(time.time_ns() // 1_000_000).replace(":", "")
+    return folder / f"{name}-{moment}.json"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The page that plans, applies, verifies and undoes a reset of a group's offsets."""

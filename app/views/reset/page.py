@@ -1,0 +1,31 @@
+"""What would a reset of a group's offsets do?"""
+
+import streamlit as st
+
+from app.ui import formats, widgets
+from app.views.reset import form, link, parts, runs
+
+widgets.follow()
+page = widgets.require_report()
+choice = link.read()
+title = st.container(gap="xxsmall")
+with title:
+    name = (
+        f"Reset the offsets of {formats.code(choice.group)}" if choice.group else "Choose a group to reset its offsets"
+    )
+    widgets.headline(page, name)
+    widgets.status_line("", "nothing is written before you confirm", small=True)
+form.draw(page, choice)
+running = runs.watch()
+runs.last_error()
+plan, result = runs.plan(), runs.result()
+if plan is not None and not running:
+    if result is not None:
+        parts.show_result(result)
+    parts.show_plan(plan)
+    parts.show_apply(plan)
+elif not running:
+    widgets.note(
+        "The plan shows, for each partition, from which offset to which, how many records are read again or skipped, "
+        "and Kafka's own command. Nothing is written to the cluster."
+    )

@@ -1,0 +1,123 @@
+"""The step that this session runs, and what the last ones gave: a plan, and the results of applying or verifying it."""
+
+from typing import Any
+
+import streamlit as st
+
+from app.server import source
+from app.server.reset_task import ResetRun, ResetTask, Step
+from app.ui import formats, state, widgets
+from app.views.reset.link import Choice
+from lag.errors import ConfigError, GroupscopeError
+from lag.reset.model import Plan
+from lag.reset.plan_file import plan_from_document
+from lag.reset.planning import Request
+
+LOOK_EVERY = "1s"
+WORDS = {
+    Step.PLAN: "Reading the group and its logs…",
+    Step.APPLY: "Applying the plan…",
+    Step.VERIFY: "Reading the group…",
+}
+_RUN, _PLAN, _RESULT, _ERROR = "_reset_run", "_reset_plan", "_reset_result", "_reset_error"
+
+
+def plan() -> Plan | None:
+    """The plan that is shown, if it is for the group and cluster that are chosen."""
+    found: tuple[str | None, Plan] | None = st.session_state.get(_PLAN)
+    if found is None or found[0] != state.cluster() or found[1].group_id != state.url("group"):
+        return None
+    return found[1]
+
+
+def result() -> dict[str, Any] | None:
+    """The document of the last results for the plan that is shown."""
+    found: dict[str, Any] | None = st.session_state.get(_RESULT)
+    return found if plan() is not None else None
+
+
+def start_plan(choice: Choice) -> None:
+    """Make a new plan; what was shown before goes. An error is kept for `last_error`."""
+    _forget(_PLAN, _RESULT)
+    try:
+        assert choice.group is not None
+        wanted = choice.specification(state.now_ms())
+        request = Request(choice.group, wanted, choice.topics, all_topics=not choice.topics)
+        _start(ResetTask(Step.PLAN, _cluster(), request))
+    except ConfigError as error:
+        st.session_state[_ERROR] = error
+
+
+def start(step: Step, made: Plan) -> None:
+    """Apply or verify a plan, which becomes the plan that is shown."""
+    settings = source.current().settings
+    st.session_state[_PLAN] = (state.cluster(), made)
+    try:
+        _start(ResetTask(step, _cluster(), None, made, settings.allow_writes, settings.undo_folder))
+    except ConfigError as error:
+        st.session_state[_ERROR] = error
+
+
+def show(made: Plan) -> None:
+    """Show a plan instead of the present one: to undo what was done."""
+    st.session_state[_PLAN] = (state.cluster(), made)
+    _forget(_RESULT)
+
+
+def _start(task: ResetTask) -> None:
+    _forget(_ERROR)
+    st.session_state[_RUN] = ResetRun(task)
+
+
+def _forget(*keys: str) -> None:
+    for key in keys:
+        st.session_state.pop(key, None)
+
+
+def _cluster() -> Any:
+    """The settings of the chosen cluster. Raises ConfigError."""
+    name = state.cluster()
+    found = next((each for each in source.current().settings.clusters if each.name == name), None)
+    if found is None:
+        raise ConfigError(f"The cluster {name} has no settings on this server", "Use groupscope reset plan")
+    return found
+
+
+def watch() -> bool:
+    """Show that a step is running, if one is; take what it gave once it has ended."""
+    run: ResetRun | None = st.session_state.get(_RUN)
+    if run is None:
+        return False
+    if run.is_running:
+        _progress()
+        return True
+    _forget(_RUN)
+    _take(run)
+    return False
+
+
+def _take(run: ResetRun) -> None:
+    if run.document is None:
+        st.session_state[_ERROR] = run.error or GroupscopeError("The step gave no result")
+    elif run.task.step is Step.PLAN:
+        st.session_state[_PLAN] = (run.task.cluster.name, plan_from_document(run.document))
+    else:
+        before = st.session_state.get(_RESULT) or {}
+        kept = {key: before[key] for key in ("undo", "undo_csv", "plan") if key in before}
+        st.session_state[_RESULT] = {**kept, **run.document}
+
+
+@st.fragment(run_every=LOOK_EVERY)
+def _progress() -> None:
+    run: ResetRun | None = st.session_state.get(_RUN)
+    if run is None or not run.is_running:
+        st.rerun()
+        return
+    st.markdown(f":material/hourglass_top: {WORDS[run.task.step]}")
+
+
+def last_error() -> None:
+    """Why the last step failed or was refused, if so."""
+    error: GroupscopeError | None = st.session_state.get(_ERROR)
+    if error is not None:
+        widgets.line(":red", "error", formats.md(error.cause), formats.md(error.hint))

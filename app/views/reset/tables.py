@@ -1,0 +1,72 @@
+"""Plans and results as tables."""
+
+from typing import Any
+
+import pandas as pd
+
+from app.ui.widgets import Column
+from lag.reset.model import Action, PartitionPlan, Plan
+from lag.reset.remarks import OUTCOMES, remark
+from lag.reset.times import iso_time
+from lag.reset.verify import Outcome
+
+PLAN = {
+    "topic": Column("Topic", 160),
+    "partition": Column("Partition", 72),
+    "from": Column("From", 92, "The committed offset; a dash where nothing is committed"),
+    "to": Column("To", 92, "The new offset"),
+    "read_again": Column("Read again", 92),
+    "skipped": Column("Skipped", 92),
+    "lag_after": Column("Lag after", 92),
+    "from_time": Column("Time at From", 190, "Time of the first record at or after the offset"),
+    "to_time": Column("Time at To", 190, "Time of the first record at or after the offset"),
+    "log_start": Column("Log start", 92),
+    "log_end": Column("Log end", 92),
+    "remark": Column("Remark", 320),
+}
+RESULT = {
+    "topic": Column("Topic", 160),
+    "partition": Column("Partition", 72),
+    "from": Column("From", 92),
+    "to": Column("To", 92),
+    "now": Column("Now", 92, "The committed offset after the change"),
+    "result": Column("Result", 320),
+}
+_WHOLE = ("partition", "from", "to", "read_again", "skipped", "lag_after", "log_start", "log_end", "now")
+
+
+def plan_frame(plan: Plan) -> pd.DataFrame:
+    """A row for each partition of the plan, in its order."""
+    return _typed(pd.DataFrame([_row(row) for row in plan.partitions], columns=list(PLAN)))
+
+
+def _row(row: PartitionPlan) -> dict[str, Any]:
+    remarks = "offset is deleted" if row.action is Action.DELETE else ""
+    return {
+        "topic": row.tp.topic,
+        "partition": row.tp.partition,
+        "from": row.from_offset,
+        "to": row.to_offset,
+        "read_again": row.read_again,
+        "skipped": row.skipped,
+        "lag_after": row.lag_after,
+        "from_time": None if row.from_ms is None else iso_time(row.from_ms),
+        "to_time": None if row.to_ms is None else iso_time(row.to_ms),
+        "log_start": row.log_start,
+        "log_end": row.log_end,
+        "remark": "; ".join(filter(None, (remarks, remark(row)))),
+    }
+
+
+def result_frame(document: dict[str, Any]) -> pd.DataFrame:
+    """A row for each partition of the results."""
+    rows = [{**row, "result": _result(row)} for row in document["partitions"]]
+    return _typed(pd.DataFrame(rows, columns=list(RESULT)))
+
+
+def _result(row: dict[str, Any]) -> str:
+    return OUTCOMES[Outcome(row["outcome"])] + (f": {row['error']}" if row["error"] else "")
+
+
+def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.astype({name: "Int64" for name in _WHOLE if name in frame})
