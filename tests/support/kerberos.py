@@ -123,13 +123,14 @@ kdc = FILE:{self._folder}/kdc.log
 
 
 def broker_properties(keytab: Path, principal: str, listener: str) -> Mapping[str, str]:
-    """Kafka's properties of a listener whose clients log in with GSSAPI."""
+    """Kafka's properties of a listener whose clients log in with GSSAPI, every 2 s."""
     return {
         f"listener.name.{listener}.sasl.enabled.mechanisms": "GSSAPI",
         f"listener.name.{listener}.gssapi.sasl.jaas.config": (
             "com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true "
             f'keyTab="{keytab}" principal="{principal}";'
         ),
+        f"listener.name.{listener}.gssapi.connections.max.reauth.ms": "2000",
         "sasl.kerberos.service.name": "kafka",
     }
 

@@ -33,10 +33,11 @@ _HINTS = {
     148: "Set the clocks of this machine, the KDC and the brokers: they may differ by 5 minutes.",  # KRB5_KDCREP_SKEW
     154: "Check the realm of the principal, and krb5.conf (KRB5_CONFIG).",  # KRB5_REALM_UNKNOWN
     156: "Check kdc in krb5.conf (KRB5_CONFIG), and that its port is open from here.",  # KRB5_KDC_UNREACH
-    181: "Export the keytab of this principal, or set principal to one that klist -k shows.",  # KRB5_KT_NOTFOUND
+    181: "Export the keytab of this principal, or set principal to one that klist -kt shows.",  # KRB5_KT_NOTFOUND
     195: "Run kinit, or give a keytab (useKeyTab=true keyTab=… principal=…).",  # KRB5_FCC_NOFILE
     220: "Check kdc in krb5.conf (KRB5_CONFIG): its host name is unknown.",  # KRB5_REALM_CANT_RESOLVE
 }
+_NO_CACHE = (141, 195)
 _NOT_INSTALLED = (
     "Install groupscope[kerberos]; it is compiled, with a C compiler and Kerberos's headers (Debian: gcc libkrb5-dev)."
 )
@@ -122,7 +123,9 @@ class Tickets:
         return gss.Credentials(name=name, mechs=[gss.MechType.kerberos], usage="initiate", store=self._store or None)
 
     def _explained(self, error: Any) -> ConnectError:
-        code = error.min_code - _ERRORS
+        code, keytab = error.min_code - _ERRORS, self._login.keytab
+        if keytab is not None and code in _NO_CACHE:  # what MIT Kerberos says when the keytab is of no use
+            return AuthenticationError(f"The keytab {keytab} has no key of {self._login.who}", _HINTS[181])
         reason = " ".join(error.get_all_statuses(error.min_code, False)) or str(error)
         kind = AddressError if code in (154, 156, 220) else AuthenticationError
         return kind(

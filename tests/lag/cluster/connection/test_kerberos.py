@@ -8,12 +8,13 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from kafka.protocol.metadata import MetadataRequest
 
 from lag.cluster.connection.connect import Connection, open_manager
+from lag.cluster.connection.kerberos import Tickets
 from lag.cluster.connection.settings import Settings, load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.config import HOST
@@ -23,6 +24,7 @@ from lag.embedded.user_cache import cache_dir
 from lag.errors import AddressError, AuthenticationError, ConfigError, ConnectError
 from tests.support.kerberos import REALM, Realm, broker_properties, missing
 from tests.support.secure_kafka import some_ports
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.broker, pytest.mark.long, pytest.mark.timeout(600)]
 MODULE = "com.sun.security.auth.module.Krb5LoginModule"
@@ -135,6 +137,20 @@ class TestLogin:
         with open_manager(settings(scene.server, f'useTicketCache=true ticketCache="{cache}"')) as connection:
             assert topics(connection) == []
 
+    def test_a_login_is_repeated_when_the_broker_asks_for_it(
+        self, scene: Scene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        logins, start = list[str](), Tickets.start
+
+        def counted(tickets: Tickets, host: str) -> tuple[Any, bytes]:
+            logins.append(host)
+            return start(tickets, host)
+
+        monkeypatch.setattr(Tickets, "start", counted)
+        with open_manager(settings(scene.server, with_keytab(scene.keytab))) as connection:
+            wait_until(lambda: len(logins) > 3)  # two are for the bootstrap server and the broker
+            assert topics(connection) == []
+
 
 class TestRefusals:
     def test_a_keytab_with_an_old_key_is_named_as_such(self, scene: Scene) -> None:
@@ -148,8 +164,10 @@ class TestRefusals:
 
     def test_a_keytab_of_somebody_else_is_named_as_such(self, scene: Scene) -> None:
         told = refusal(settings(scene.server, with_keytab(scene.keytab, f"bob@{REALM}")), AuthenticationError)
-        assert told.startswith(f"Kerberos gives no ticket for principal bob@{REALM}: ")
-        assert told.endswith("Export the keytab of this principal, or set principal to one that klist -k shows.")
+        assert told == (
+            f"The keytab {scene.keytab} has no key of principal bob@{REALM}. "
+            "Export the keytab of this principal, or set principal to one that klist -kt shows."
+        )
 
     def test_a_principal_that_the_kdc_does_not_have(self, scene: Scene) -> None:
         keytab = scene.realm.keytab("carol", "carol.keytab")
@@ -166,6 +184,15 @@ class TestRefusals:
             f"Kerberos gives no ticket for principal {ALICE}: "
             f"Server broker/{HOST}@{REALM} not found in Kerberos database. "
             "Check sasl.kerberos.service.name, and name brokers as in their principals (service/host@REALM)."
+        )
+
+    def test_a_service_of_which_the_broker_has_no_key(self, scene: Scene) -> None:
+        scene.realm.keytab(f"other/{HOST}", "other.keytab")
+        wanted = settings(scene.server, with_keytab(scene.keytab), sasl_kerberos_service_name="other")
+        assert refusal(wanted, AuthenticationError) == (
+            f"{scene.server} rejects the Kerberos ticket of principal {ALICE}. "
+            f"Check that the broker's keytab has the current key of other/{HOST}, "
+            "and that the clocks of broker, KDC and this machine agree within 5 minutes."
         )
 
     def test_a_kdc_that_is_not_there(self, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +221,7 @@ class TestClocks:
             monkeypatch.setenv("KRB5_CONFIG", str(krb5_conf))
             told = refusal(settings(scene.server, with_keytab(scene.keytab)), AuthenticationError)
         assert told == (
-            f"Kerberos gives no ticket for principal {ALICE}: Clock skew too great in KDC reply. "
+            f"Kerberos gives no ticket for principal {ALICE}: Clock skew too great. "
             "Set the clocks of this machine, the KDC and the brokers: they may differ by 5 minutes."
         )
 
