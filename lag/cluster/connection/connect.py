@@ -4,6 +4,7 @@ import logging
 import ssl
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -189,13 +190,12 @@ def _sasl_name(settings: Settings, who: PasswordLogin) -> str:
 def _tokens(settings: Settings) -> Tokens | None:
     """What is fetched before a login. Raises ConfigError, also for an extra that is not installed."""
     timeout_s = settings.connect_timeout_ms / 1000
-    match login(settings):
-        case TokenLogin() as who:
-            context = web_context(settings)
-            return TokenProvider(lambda: fetch_token(who, context, timeout_s), who.extensions)
-        case MskLogin() as who:
-            return TokenProvider(signer(who))
-        case KerberosLogin() as who:
-            use_our_gssapi()
-            return Tickets(who, timeout_s * KERBEROS_SHARE)
+    who = login(settings)
+    if isinstance(who, TokenLogin):
+        return TokenProvider(partial(fetch_token, who, web_context(settings), timeout_s), who.extensions)
+    if isinstance(who, MskLogin):
+        return TokenProvider(signer(who))
+    if isinstance(who, KerberosLogin):
+        use_our_gssapi()
+        return Tickets(who, timeout_s * KERBEROS_SHARE)
     return None

@@ -8,6 +8,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -29,7 +30,7 @@ def signer(login: MskLogin) -> Callable[[], Token]:
     region = login.region or os.environ.get("AWS_REGION") or session.get_config_variable("region")
     if not region:
         raise ConfigError("The AWS region of the cluster is not known", _REGION_HINT)
-    return lambda: _signed(signing, session, login, region)
+    return partial(_signed, signing, session, login, region)
 
 
 def _library() -> ModuleType:
@@ -76,7 +77,7 @@ def _signed(signing: ModuleType, session: Any, login: MskLogin, region: str) -> 
             f"AWS refuses {login.who} ({code})",
             "Check awsRoleArn, its trust policy and the credentials that assume it.",
         ) from None
-    except BotoCoreError as error:
+    except (BotoCoreError, ValueError) as error:  # ValueError: keys that are set to nothing
         raise AuthenticationError(
             f"No token can be signed with {login.who}: {error}",
             "Check AWS_ACCESS_KEY_ID, the profile or the role of this machine with `aws sts get-caller-identity`.",
