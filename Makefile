@@ -15,8 +15,8 @@ unexport PYTHONDONTWRITEBYTECODE  # each process that a test starts would compil
 setup: $(UV)  ## what the product needs, from the lock file
 	@$(UV) sync --quiet --locked --inexact --no-dev --extra demo --extra pipeline --python $(PYTHON)
 
-setup-dev: $(UV)  ## what its tests and benchmarks need as well
-	@$(UV) sync --quiet --locked --inexact --all-extras --all-groups --python $(PYTHON)
+setup-dev: $(UV)  ## what its tests and benchmarks need as well; the extra kerberos is compiled and needs headers
+	@$(UV) sync --quiet --locked --inexact --all-extras --no-extra kerberos --all-groups --python $(PYTHON)
 
 .uv/bin/uv:
 	@echo "uv is not on PATH: installing $(UV_VERSION) into .uv" >&2

@@ -28,7 +28,13 @@ from lag.times import wall_clock_ms
 
 PORT = 8501
 PACKAGES = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
-EXTRAS = {"demo": ("confluent-kafka",), "pipeline": ("pyspark", "delta-spark"), "tools": ("mcp",)}
+EXTRAS = {
+    "demo": ("confluent-kafka",),
+    "pipeline": ("pyspark", "delta-spark"),
+    "tools": ("mcp",),
+    "kerberos": ("gssapi",),
+    "msk": ("aws-msk-iam-sasl-signer-python",),
+}
 REFUSED = "unauthorized"
 """The kind of problem that the check of ACLs reports."""
 

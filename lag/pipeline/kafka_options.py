@@ -69,7 +69,8 @@ def _sasl(settings: Settings) -> dict[str, str]:
         return {}
     if not isinstance(who, PasswordLogin):
         raise ConfigError(
-            "The pipeline cannot log in with OAUTHBEARER", "Give it a user with SCRAM or PLAIN, or a client certificate"
+            f"The pipeline cannot log in with {settings.sasl_mechanism}",
+            "Give it a user with SCRAM or PLAIN, or a client certificate",
         )
     mechanism = str(settings.sasl_mechanism)
     return {

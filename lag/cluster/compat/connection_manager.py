@@ -16,6 +16,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError
@@ -35,10 +36,13 @@ _RETRY_TOKEN_S = 5.0
 
 
 class Tokens(Protocol):
-    """The OAuth tokens of one login (`lag.cluster.connection.oauth.TokenProvider`)."""
+    """The OAuth tokens or Kerberos tickets of one login (`lag.cluster.connection`: `oauth`, `kerberos`)."""
+
+    def prepare(self, host: str) -> None:
+        """Fetch what a login at this host needs. Blocks; raises ConnectError."""
 
     def renew_when_due(self) -> None:
-        """Fetch a new token if it is due. Blocks; raises ConnectError."""
+        """Fetch again what is due. Blocks; raises ConnectError."""
 
     def due_in_s(self) -> float:
         """Seconds until the next renewal; 0 or less if it is due."""
@@ -49,6 +53,7 @@ class ConnectionManager(KafkaConnectionManager):
 
     def __init__(self, net: NetworkSelector, tokens: Tokens | None = None, **config: Any) -> None:
         self._tokens = tokens
+        # The one entry of its configuration that takes any object; our GSSAPI mechanism finds the tickets there.
         super().__init__(net, sasl_oauth_token_provider=tokens, **config)
 
     def get_connection(self, node_id: int | str, **options: Any) -> KafkaConnection:
@@ -103,7 +108,7 @@ class ConnectionManager(KafkaConnectionManager):
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> KafkaTCPTransport:
         try:
             if self._tokens is not None:
-                await self._in_thread(self._tokens.renew_when_due)
+                await self._in_thread(partial(self._tokens.prepare, node.host))
             sock = await self._connect_host(node.host, node.port, timeout_at)
             return await self._transport(sock, node.host, timeout_at)
         except (OSError, OverflowError, UnicodeError, KafkaTimeoutError, ConnectError) as error:

@@ -4,6 +4,7 @@ import logging
 import ssl
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -12,17 +13,24 @@ from kafka.future import Future
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest
 
-from lag.cluster.compat.connection_manager import ConnectionManager
+from lag.cluster.compat.connection_manager import ConnectionManager, Tokens
+from lag.cluster.compat.gssapi_mechanism import use_our_gssapi
 from lag.cluster.connection import diagnose
 from lag.cluster.connection.address import Address
-from lag.cluster.connection.credentials import PasswordLogin, TokenLogin, login
-from lag.cluster.connection.oauth import TokenProvider
+from lag.cluster.connection.credentials import PasswordLogin, TokenLogin, login, wire_mechanism
+from lag.cluster.connection.kerberos import Tickets
+from lag.cluster.connection.kerberos_login import KerberosLogin
+from lag.cluster.connection.msk import signer
+from lag.cluster.connection.msk_login import MskLogin
+from lag.cluster.connection.oauth import TokenProvider, fetch_token
 from lag.cluster.connection.settings import Settings
 from lag.cluster.connection.tls import ssl_context, web_context
 
 MAX_ANSWER_BYTES = 512_000_000
 MAX_IN_FLIGHT = 64
 RECONNECT_MAX_MS = 2_000
+KERBEROS_SHARE = 0.8
+"""The part of `connect_timeout_ms` in which the KDC must answer: with all of it, the cause would come too late."""
 
 
 class Connection:
@@ -163,8 +171,8 @@ def _sasl(settings: Settings) -> dict[str, Any]:
     who = login(settings)
     if who is None:
         return {}
-    if isinstance(who, TokenLogin):
-        return {"sasl_mechanism": settings.sasl_mechanism}
+    if not isinstance(who, PasswordLogin):
+        return {"sasl_mechanism": wire_mechanism(settings)}
     return {
         "sasl_mechanism": settings.sasl_mechanism,
         "sasl_plain_username": _sasl_name(settings, who),
@@ -179,8 +187,15 @@ def _sasl_name(settings: Settings, who: PasswordLogin) -> str:
     return who.username.replace("=", "=3D").replace(",", "=2C")
 
 
-def _tokens(settings: Settings) -> TokenProvider | None:
+def _tokens(settings: Settings) -> Tokens | None:
+    """What is fetched before a login. Raises ConfigError, also for an extra that is not installed."""
+    timeout_s = settings.connect_timeout_ms / 1000
     who = login(settings)
-    if not isinstance(who, TokenLogin):
-        return None
-    return TokenProvider(who, web_context(settings), settings.connect_timeout_ms / 1000)
+    if isinstance(who, TokenLogin):
+        return TokenProvider(partial(fetch_token, who, web_context(settings), timeout_s), who.extensions)
+    if isinstance(who, MskLogin):
+        return TokenProvider(signer(who))
+    if isinstance(who, KerberosLogin):
+        use_our_gssapi()
+        return Tickets(who, timeout_s * KERBEROS_SHARE)
+    return None

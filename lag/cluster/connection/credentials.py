@@ -1,11 +1,14 @@
-"""Settings -> credentials: user name and password, or the source of the bearer token."""
+"""Settings -> credentials: user name and password, or the source of the bearer token or of the Kerberos tickets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
-from lag.cluster.connection.jaas import parse_jaas
+from lag.cluster.connection.jaas import Login, parse_jaas
+from lag.cluster.connection.kerberos_login import KerberosLogin, kerberos_login
+from lag.cluster.connection.msk_login import MECHANISM as MSK
+from lag.cluster.connection.msk_login import MskLogin, is_msk, msk_login
 from lag.cluster.connection.settings import Settings
 from lag.errors import ConfigError
 
@@ -18,6 +21,8 @@ _OAUTH_HINT = (
     "Set sasl.oauthbearer.token.endpoint.url, and clientId and clientSecret in sasl.jaas.config "
     "(…OAuthBearerLoginModule); or a file:// URL of a file with a token."
 )
+_OWN_MODULE = {"GSSAPI": "Krb5LoginModule", MSK: "IAMLoginModule"}
+_MECHANISM_OF = {module: mechanism for mechanism, module in _OWN_MODULE.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +44,45 @@ class TokenLogin:
     extensions: Mapping[str, str] = field(default_factory=dict)
 
 
-def login(settings: Settings) -> PasswordLogin | TokenLogin | None:
-    """None without SASL (PLAINTEXT, SSL). Raises ConfigError if a setting is missing."""
+Credentials = PasswordLogin | TokenLogin | KerberosLogin | MskLogin
+
+
+def login(settings: Settings) -> Credentials | None:
+    """None without SASL (PLAINTEXT, SSL). Raises ConfigError if a setting is missing or contradicts another."""
     if not settings.uses_sasl:
         return None
     if settings.sasl_mechanism is None:
         raise ConfigError(
             f"security.protocol is {settings.security_protocol}, but sasl.mechanism is not set",
-            "Set sasl.mechanism to PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER (Kerberos is not supported).",
+            "Set sasl.mechanism to PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, GSSAPI or AWS_MSK_IAM.",
         )
-    options = parse_jaas(settings.jaas.get_secret_value()).options if settings.jaas else {}
+    jaas = parse_jaas(settings.jaas.get_secret_value()) if settings.jaas else None
+    _refuse_other_module(settings.sasl_mechanism, jaas)
+    options = jaas.options if jaas else {}
+    if is_msk(settings):
+        return msk_login(settings, options)
+    if settings.sasl_mechanism == "GSSAPI":
+        return kerberos_login(settings, jaas)
     if settings.sasl_mechanism == "OAUTHBEARER":
         return _token_login(settings, options)
     return _password_login(settings, options)
+
+
+def wire_mechanism(settings: Settings) -> str | None:
+    """The mechanism that the broker is asked for."""
+    return "OAUTHBEARER" if settings.sasl_mechanism == MSK else settings.sasl_mechanism
+
+
+def _refuse_other_module(mechanism: str, jaas: Login | None) -> None:
+    """Kerberos and IAM have options of their own: with the module of another mechanism they would be ignored."""
+    if jaas is None:
+        return
+    wanted, meant = _OWN_MODULE.get(mechanism), _MECHANISM_OF.get(jaas.module)
+    if jaas.module != wanted and (wanted or meant):
+        raise ConfigError(
+            f"sasl.jaas.config has {jaas.module}, but sasl.mechanism is {mechanism}",
+            f"Set sasl.mechanism={meant}." if meant else f"Use {wanted} in sasl.jaas.config.",
+        )
 
 
 def _password_login(settings: Settings, options: Mapping[str, str]) -> PasswordLogin:

@@ -16,7 +16,9 @@ from kafka.errors import AuthorizationError, SaslAuthenticationFailedError
 
 from lag.cluster.connection import probe
 from lag.cluster.connection.address import Address
-from lag.cluster.connection.credentials import PasswordLogin, login
+from lag.cluster.connection.credentials import PasswordLogin, login, wire_mechanism
+from lag.cluster.connection.kerberos_login import KerberosLogin
+from lag.cluster.connection.msk_login import MskLogin
 from lag.cluster.connection.settings import Settings
 from lag.cluster.connection.tls import identity
 from lag.errors import (
@@ -165,7 +167,7 @@ class _Case:
                 f"{self._at} is a Kafka controller, not a broker", "Name a broker's listener in bootstrap.servers."
             )
         if probe.SASL_HANDSHAKE in keys:
-            answer = probe.sasl_handshake(sock, self._settings.sasl_mechanism or "PLAIN")
+            answer = probe.sasl_handshake(sock, wire_mechanism(self._settings) or "PLAIN")
             mismatch = self._login_mismatch(answer)
             if mismatch is not None:
                 return mismatch
@@ -182,7 +184,7 @@ class _Case:
         if answer.error == _MECHANISM_NOT_ENABLED:
             offered = ", ".join(answer.mechanisms) or "none"
             return AuthenticationError(
-                f"{self._at} does not offer {self._settings.sasl_mechanism}; it offers {offered}",
+                f"{self._at} does not offer {wire_mechanism(self._settings)}; it offers {offered}",
                 "Set sasl.mechanism to one of these.",
             )
         return None
@@ -211,6 +213,17 @@ class _Case:
             return AuthenticationError(
                 f"{self._at} rejects user {who.username!r} ({mechanism})",
                 "Check user name and password" + (f", and that {mechanism} is set up for this user." if scram else "."),
+            )
+        if isinstance(who, KerberosLogin):
+            return AuthenticationError(
+                f"{self._at} rejects the Kerberos ticket of {who.who}",
+                f"Check that the broker's keytab has the current key of {who.service}/{self._at.host}, "
+                "and that the clocks of broker, KDC and this machine agree within 5 minutes.",
+            )
+        if isinstance(who, MskLogin):
+            return AuthenticationError(
+                f"{self._at} rejects the token that {who.who} signed",
+                "Allow kafka-cluster:Connect on the cluster in its IAM policy, and check the clock of this machine.",
             )
         return AuthenticationError(
             f"{self._at} rejects our bearer token",

@@ -14,7 +14,8 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kafka.net.sasl.oauth import AbstractTokenProvider
@@ -24,6 +25,7 @@ from lag.errors import AddressError, AuthenticationError, CertificateError, Conn
 
 REFRESH_AT = 0.8
 DEFAULT_LIFETIME_S = 300.0
+EMPTY: Mapping[str, str] = MappingProxyType({})
 _MAX_BYTES = 1_000_000
 _BAD_FILE = "Put exactly one token into the file."
 _BAD_ANSWER = "Check sasl.oauthbearer.token.endpoint.url."
@@ -39,10 +41,9 @@ class Token(NamedTuple):
 class TokenProvider(AbstractTokenProvider):
     """The current token of one login. Thread safe; repr does not show the token."""
 
-    def __init__(self, login: TokenLogin, context: ssl.SSLContext, timeout_s: float) -> None:
-        self._login = login
-        self._context = context
-        self._timeout_s = timeout_s
+    def __init__(self, fetch: Callable[[], Token], extensions: Mapping[str, str] = EMPTY) -> None:
+        self._fetch = fetch
+        self._extensions = extensions
         self._lock = threading.Lock()
         self._token = ""
         self._renew_at_s = 0.0
@@ -54,13 +55,17 @@ class TokenProvider(AbstractTokenProvider):
 
     def extensions(self) -> dict[str, str]:
         """SASL extensions (RFC 7628) from `extension_…` options."""
-        return dict(self._login.extensions)
+        return dict(self._extensions)
+
+    def prepare(self, host: str) -> None:
+        """Before a login at this host: a token that is valid at every host. Blocks; raises ConnectError."""
+        self.renew_when_due()
 
     def renew_when_due(self) -> None:
         """Fetch a new token if it is due. Blocks; raises ConnectError."""
         with self._lock:
             if self.due_in_s() <= 0:
-                token = fetch_token(self._login, self._context, self._timeout_s)
+                token = self._fetch()
                 self._token = token.text
                 self._renew_at_s = time.monotonic() + token.lifetime_s * REFRESH_AT
 

@@ -45,7 +45,7 @@ def _endpoint(value: str) -> str:
 
 
 Protocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
-Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]
+Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI", "AWS_MSK_IAM"]
 Milliseconds = Annotated[int, Field(ge=1, le=3_600_000)]
 
 
@@ -94,6 +94,11 @@ class Settings(BaseModel):
     oauth_client_id: str | None = Field(None, alias="sasl.oauthbearer.client.credentials.client.id")
     oauth_client_secret: SecretStr | None = Field(None, alias="sasl.oauthbearer.client.credentials.client.secret")
     oauth_scope: str | None = Field(None, alias="sasl.oauthbearer.scope")
+    kerberos_service_name: str | None = Field(None, alias="sasl.kerberos.service.name")
+    kerberos_keytab: Path | None = Field(None, alias="sasl.kerberos.keytab")
+    kerberos_principal: str | None = Field(None, alias="sasl.kerberos.principal")
+    client_callback_handler: str | None = Field(None, alias="sasl.client.callback.handler.class")
+    login_callback_handler: str | None = Field(None, alias="sasl.login.callback.handler.class")
 
     ignored: tuple[str, ...] = ()
 

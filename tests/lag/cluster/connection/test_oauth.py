@@ -7,6 +7,7 @@ import time
 import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -146,7 +147,7 @@ class TestToken:
         wanted = settings(url_of(endpoint))
         who = login(wanted)
         assert isinstance(who, TokenLogin)
-        tokens = TokenProvider(who, web_context(wanted), 10.0)
+        tokens = TokenProvider(partial(fetch_token, who, web_context(wanted), 10.0))
         assert [tokens.token(), tokens.token()] == ["the-token", "the-token"]
         assert len(endpoint.asked) == 1
         assert 2870 < tokens.due_in_s() <= 2880
