@@ -6,24 +6,23 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
+from assignors.offsets_partition import offsets_partition
+from lag.model import UNLISTED, ClusterSnapshot, GroupSnapshot, Problem, Scope
 from lag.offsets import UNKNOWN, OffsetTable, PartitionProblem, PartitionRows, problem_code
 from lag.verdict import row_index
 
 STALE = "stale"
 """The kind of the problem that a kept group has."""
 
-UNLISTED = "groups_unlisted"
-"""The kind of the problem of a broker that answers but does not list its groups: coordinators move, or load."""
-
 
 def carry_forward(before: ClusterSnapshot | None, now: ClusterSnapshot) -> ClusterSnapshot:
     """`now` with those groups of `before` that are missing because nobody could be asked for them.
 
-    A missing group is kept while the snapshot is incomplete and its coordinator is among the brokers that failed or
-    are gone, or a broker does not list its groups; otherwise it was deleted. Kept groups have the state, members and
-    `at_ms` of the poll that last read them, `complete` False and a problem of kind STALE. Their rows stay, without the
-    committed offsets, which may have moved. (A row on a topic that only that group still named is left out.)
+    A missing group is kept while the snapshot is incomplete and its coordinator, that of then or that of now, is among
+    the brokers that failed or are gone, or a broker does not list its groups; otherwise it was deleted. Kept groups
+    have the state, members and `at_ms` of the poll that last read them, `complete` False and a problem of kind STALE.
+    Their rows stay, without the committed offsets, which may have moved. (A row on a topic that only that group still
+    named is left out.)
     """
     missing = [] if before is None or now.complete else _missing(before, now)
     if before is None or not missing:
@@ -41,8 +40,15 @@ def _missing(before: ClusterSnapshot, now: ClusterSnapshot) -> list[int]:
     return [
         i
         for i, group in enumerate(before.groups)
-        if group.group_id not in now.by_group and (anywhere or group.coordinator not in answering)
+        if group.group_id not in now.by_group
+        and (anywhere or not {group.coordinator, _coordinator(group, now)} <= answering)
     ]
+
+
+def _coordinator(group: GroupSnapshot, now: ClusterSnapshot) -> int | None:
+    """The group's coordinator by the metadata of `now`, that of `group` if the metadata does not show it."""
+    leaders = now.offsets_leaders
+    return leaders[offsets_partition(group.group_id, len(leaders))] if leaders else group.coordinator
 
 
 def _group(group: GroupSnapshot, table: OffsetTable, at: int, fresh: bool) -> GroupSnapshot:
