@@ -139,7 +139,7 @@ def test_broker_that_was_frozen_lists_its_groups_once_more_and_each_is_shown_onc
     polling = Thread(target=lambda: found.append(stale.read(2, 0)))
     filled.broker(frozen).pause()
     try:
-        wait_until(lambda: frozen not in reader.read(2, 0).offsets_leaders, within_s=60)
+        wait_until(lambda: len(reader.read(2, 0).groups) == GROUPS, within_s=60)
         polling.start()
         wait_until(lambda: connection.in_flight_requests)
     finally:
