@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, link_values, state, widgets
 from app.ui.groups.member_names import member_names
 from app.ui.movement.encoding import lane_names
 from app.ui.movement.tables import short
@@ -105,8 +105,7 @@ def recommended(found: Sequence[Outcome], own: str) -> None:
 def pick(found: Sequence[Outcome], own: str) -> Outcome:
     """Choose whose movement is shown below; in the URL as `assignor`."""
     names = [outcome.assignor for outcome in found]
-    asked = state.url("assignor")
-    st.session_state["whatif_pick"] = asked if asked in names else own
+    st.session_state["whatif_pick"] = link_values.one_of("assignor", names) or own
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.header("Movement", anchor=False, width="content")
         st.pills(
