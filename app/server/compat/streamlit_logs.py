@@ -5,8 +5,8 @@ a message goes unescaped: no JSON.
 
 uvicorn sets its own handlers when it starts.
 
-Checked against Streamlit 1.67.0 (`streamlit.logger.setup_formatter`) and uvicorn 0.54.0 (`LOGGING_CONFIG`). Unnecessary once Streamlit leaves handlers to the
-application: https://github.com/streamlit/streamlit/issues/4742.
+Checked against Streamlit 1.67.0 (`streamlit.logger.setup_formatter`) and uvicorn 0.54.0 (`LOGGING_CONFIG`). Unnecessary
+once Streamlit leaves handlers to the application: https://github.com/streamlit/streamlit/issues/4742.
 """
 
 import logging
