@@ -31,7 +31,8 @@ def whole(name: str) -> int | None:
         return None
     if given.isascii() and given.isdigit() and len(given) <= MAX_DIGITS:
         return int(given)
-    return _ignore(name, given, "a whole number")
+    _ignore(name, given, "a whole number")
+    return None
 
 
 def one_of(name: str, options: Collection[str]) -> str | None:
@@ -39,7 +40,8 @@ def one_of(name: str, options: Collection[str]) -> str | None:
     given = text(name)
     if not given or given in options:
         return given or None
-    return _ignore(name, given, f"one of {formats.few([formats.code(option) for option in options], 6)}")
+    _ignore(name, given, _one_of(options))
+    return None
 
 
 def some_of(name: str, options: Collection[str]) -> list[str]:
@@ -47,7 +49,7 @@ def some_of(name: str, options: Collection[str]) -> list[str]:
     given = st.query_params.get_all(name)
     for value in given:
         if value and value not in options:
-            _ignore(name, value, f"one of {formats.few([formats.code(option) for option in options], 6)}")
+            _ignore(name, value, _one_of(options))
     return [value for value in given if value in options]
 
 
@@ -59,8 +61,16 @@ def minute(name: str) -> datetime | None:
     try:
         found = datetime.strptime(given, _MINUTE).replace(tzinfo=UTC)
     except ValueError:
-        return _ignore(name, given, "a time such as 2026-11-22T12:00Z")
-    return found if _FIRST <= found < _LAST else _ignore(name, given, "a time from 2000 to 2199")
+        _ignore(name, given, "a time such as 2026-11-22T12:00Z")
+        return None
+    if _FIRST <= found < _LAST:
+        return found
+    _ignore(name, given, "a time from 2000 to 2199")
+    return None
+
+
+def _one_of(options: Collection[str]) -> str:
+    return f"one of {formats.few([formats.code(option) for option in options], 6)}" if options else "known here"
 
 
 def _ignore(name: str, given: str, wanted: str) -> None:
