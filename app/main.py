@@ -8,7 +8,7 @@ import streamlit as st
 from app.pages import BY_NAME, EMBEDDED_ONLY, IN_MENU, PAGES, PageInfo
 from app.server import source
 from app.server.compat.every_click import count_in_browser
-from app.ui import state, widgets
+from app.ui import link_values, state, widgets
 
 ABOUT = """**groupscope** sees, predicts and explains Kafka consumer groups.
 
@@ -42,4 +42,10 @@ state.carry_group(BY_NAME[page.url_path or PAGES[0].name])
 clusters = list(source.current().feeds)
 if len(clusters) > 1:
     widgets.picker("Cluster", clusters, state.cluster(), "cluster_picker", state.choose_cluster, width=280)
-page.run()
+link_values.forget_ignored()
+above = st.container()
+try:
+    page.run()
+finally:  # also after a page has stopped itself
+    for sentence in link_values.ignored():
+        above.markdown(f":small[:orange[:material/link_off: Ignored in the link:] {sentence}]")

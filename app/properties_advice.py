@@ -18,9 +18,6 @@ _NAME = re.compile(r"[a-z][a-z0-9]*([._-][a-z0-9]+)+")
 _NAMES = sorted({*CONSUMER, *COORDINATOR})
 MAX_KEY_LENGTH, MIN_SIMILARITY = 64, 0.8
 
-MOST_SETTINGS = 2_000
-"""Each unknown name is compared with all known ones, which takes about 1 ms."""
-
 _PLACEHOLDER = "${"
 _BROKER_ONLY = frozenset({"broker.id", "node.id", "process.roles", "listeners", "log.dirs", "zookeeper.connect"})
 _DEFAULT_WORKLOAD = Workload()
@@ -69,10 +66,7 @@ def advise_text(text: str, kind: Kind, workload: Workload = _DEFAULT_WORKLOAD) -
 
 
 def advise(properties: Sequence[Property], kind: Kind, workload: Workload = _DEFAULT_WORKLOAD) -> PropertiesAdvice:
-    """Advice on properties. Raises ConfigError if none of them is a setting, or for too many."""
-    if len(properties) > MOST_SETTINGS:
-        cause = f"There are {len(properties):,} settings, more than {MOST_SETTINGS:,}"
-        raise ConfigError(cause, "Give the properties of one consumer or broker.")
+    """Advice on properties. Raises ConfigError if none of them is a setting."""
     named = [its for its in properties if _is_setting(its)]
     if not named:
         count = len(properties)

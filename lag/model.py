@@ -69,6 +69,10 @@ class Problem:
         return f"{named}{self.cause}. {self.hint}".rstrip()
 
 
+UNLISTED = "groups_unlisted"
+"""The kind of a problem: groups are missing, since their coordinator does not list them yet, or has just changed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Broker:
     """A broker as the cluster metadata names it, and how it answered: `error` is None if it did."""

@@ -15,9 +15,10 @@ from typing import Annotated
 
 import typer
 
-from app.cli.shared.options import Bootstrap, Browser, Config, JsonLine, Plugins, Port, new_command
-from app.cli.shared.output import emit, emit_json, open_on_a_desktop
+from app.cli.shared.options import Bootstrap, Browser, Config, JsonLine, Logs, Plugins, Port, new_command
+from app.cli.shared.output import emit, emit_json, open_on_a_desktop, use_log_format
 from app.cli.shared.signals import until_stopped
+from app.log_format import LogFormat
 from app.pages import PAGES, SCRIPT
 from app.server.settings import MAX_NAME_LENGTH, ClusterSettings, Settings, read_settings
 from lag.cluster.connection.settings import load_settings
@@ -66,12 +67,14 @@ def serve(
         bool, typer.Option("--allow-writes", help="Allow the page Reset offsets to change committed offsets.")
     ] = False,
     browser: Browser = True,
+    log_format: Logs = LogFormat.TEXT,
     json: JsonLine = False,
 ) -> None:
     """Serve the dashboard of your clusters.
 
     It only reads from them, unless --allow-writes is given. Runs until Ctrl-C.
     """
+    use_log_format(log_format)
     if allow_writes:
         os.environ["GROUPSCOPE_ALLOW_WRITES"] = "true"
     if policy is not None:
@@ -86,7 +89,7 @@ def serve(
         os.environ["GROUPSCOPE_FOLLOW"] = "false"
     with until_stopped():
         shown = plugin or settings.plugins
-        start(clusters, port, host, interval, shown, history, lambda url: _announce(url, browser, json))
+        start(clusters, port, host, interval, shown, history, lambda url: _announce(url, browser, json), log_format)
 
 
 def start(
@@ -97,6 +100,7 @@ def start(
     plugins: Sequence[str],
     history: str | None,
     announce: Callable[[str], None],
+    log_format: LogFormat = LogFormat.TEXT,
 ) -> None:
     """Serve `clusters`, and call `announce` with the address once the server answers."""
     port = port or _bound(host, 0)
@@ -105,18 +109,22 @@ def start(
     os.environ["GROUPSCOPE_PLUGINS"] = dumps(plugins)
     if history is not None:
         os.environ["GROUPSCOPE_HISTORY"] = history
-    import_server()
+    import_server(log_format)
     from app.server import asgi  # reads the environment that was just set
 
     threading.Thread(target=_announce_when_ready, args=(host, port, announce), daemon=True).start()
     asgi.serve(port=port, address=host)
 
 
-def import_server() -> None:
+def import_server(log_format: LogFormat = LogFormat.TEXT) -> None:
     """Import the server and the modules of all pages, which takes seconds: the first visit of a page would wait.
 
     Never beside another import of the same packages: two threads that import them in different orders fail.
     """
+    from app.server.compat.streamlit_logs import log_through_root
+
+    if log_format is LogFormat.JSON:
+        log_through_root()
     for name in SERVER:
         import_module(name)
     for info in PAGES:

@@ -23,7 +23,8 @@ from lag.verdict.judge import judge
 from lag.verdict.window.sample_window import SampleRing
 
 DASH = "-"
-
+INCOMPLETE = 3
+"""The exit code of `--strict` when a broker, group or partition could not be read; the output says which."""
 
 command = new_command()
 
@@ -42,6 +43,7 @@ def snapshot(
         int | None, typer.Option(metavar="RECORDS", min=0, help="Only groups whose known lag is at least this.")
     ] = None,
     deadline: Deadline = 5.0,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 when anything could not be read.")] = False,
     json: Json = False,
 ) -> None:
     """Read every group once: state, members, offsets and lag."""
@@ -54,6 +56,8 @@ def snapshot(
     else:
         listed = [(g, lag) for g, lag in shown if wanted.groups or not g.internal]
         _print(cluster, listed, detailed=bool(wanted.groups))
+    if strict and not cluster.complete:
+        raise typer.Exit(INCOMPLETE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from typing import Annotated
 import typer
 
 from app.cli import serve
-from app.cli.shared.options import Browser, JsonLine, Plugins, Port, new_command
-from app.cli.shared.output import emit, emit_json, note, open_on_a_desktop
+from app.cli.shared.options import Browser, JsonLine, Logs, Plugins, Port, new_command
+from app.cli.shared.output import emit, emit_json, note, open_on_a_desktop, use_log_format
 from app.cli.shared.signals import until_stopped
+from app.log_format import LogFormat
 from app.plugins import worked_examples
 from app.server.settings import ClusterSettings
 from lag.embedded.broker import EmbeddedKafka
@@ -42,6 +43,7 @@ def up(
     plugin: Plugins = None,
     port: Port = 8501,
     browser: Browser = True,
+    log_format: Logs = LogFormat.TEXT,
     json: JsonLine = False,
 ) -> None:
     """Start a real Kafka with demo groups, and the dashboard.
@@ -50,10 +52,11 @@ def up(
     """
     if brokers not in (1, 3):
         raise typer.BadParameter("1 or 3 brokers", param_hint="--brokers")
+    use_log_format(log_format)
     settings = serve.checked_settings()
     if dashboard:
         serve.refuse_taken(HOST, port)
-        imports = Thread(target=serve.import_server, daemon=True)  # while Kafka starts
+        imports = Thread(target=serve.import_server, args=(log_format,), daemon=True)  # while Kafka starts
         imports.start()
     with until_stopped(), ExitStack() as stack:
         note("Apache Kafka is starting")
@@ -67,7 +70,8 @@ def up(
             announce = partial(_announce, servers, browser=browser, as_json=json)
             begin = partial(_record, kafka, history) if pipeline else None
             imports.join()
-            serve.start(clusters, port, HOST, INTERVAL_S, shown, history, partial(_dashboard_is_up, announce, begin))
+            its_up = partial(_dashboard_is_up, announce, begin)
+            serve.start(clusters, port, HOST, INTERVAL_S, shown, history, its_up, log_format)
         else:
             _announce(servers, None, False, json)
             signal.pause()

@@ -34,6 +34,7 @@ from lag.watched_file import WatchedFile
 
 if TYPE_CHECKING:
     from app.notices.notifier import Notifier
+    from lag.history.recorder import RecorderStatus
 
 SWITCH_INTERVAL_S = 0.0005
 """A page waits this long for the GIL, about a hundred times while a large cluster is polled. Python's default of 5 ms
@@ -64,15 +65,17 @@ def collectors() -> Iterator[Source]:
             for c in settings.clusters
         }
         with Collectors(polled) as running:
-            yield Source(settings, running, Controls.from_environment(), versions, connections, changes, notifier)
+            demo = Controls.from_environment()
+            yield Source(settings, running, demo, versions, connections, changes, notifier, past.status)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredHistory:
-    """What a collector stores of each poll, and finds stored before its first one."""
+    """What a collector stores of each poll, and finds stored before its first one; `status`: whether it is written."""
 
     record: Callable[[Health], None] | None = None
     last_verdicts: LastVerdicts = no_verdicts
+    status: "Callable[[], RecorderStatus] | None" = None
 
 
 @contextmanager
@@ -87,7 +90,7 @@ def recording(history: str | None) -> Iterator[StoredHistory]:
 
     stored = History(history)
     with SnapshotRecorder(stored) as recorder:
-        yield StoredHistory(recorder.observe, partial(last_verdicts_or_none, stored))
+        yield StoredHistory(recorder.observe, partial(last_verdicts_or_none, stored), recorder.status)
 
 
 @contextmanager

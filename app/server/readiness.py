@@ -9,6 +9,7 @@ from starlette.routing import Route
 from app.server import source
 from app.server.source import STALE_AFTER_INTERVALS
 from lag.errors import ConnectError
+from lag.polling.report import Report
 from lag.times import wall_clock_ms
 
 
@@ -45,8 +46,10 @@ def _state(feed: source.Feed, now_ms: int) -> dict[str, Any]:
     return {
         "number": report.snapshot.number if report else None,
         "at_ms": report.snapshot.at_ms if report else None,
+        "age_s": _age_s(report, now_ms) if report else None,
         "complete": report.snapshot.complete if report else None,
         "polls": status.polls,
+        "consecutive_failures": status.consecutive_failures,
         "requests_per_poll": sum(broker.requests for broker in report.snapshot.brokers) if report else None,
         "error": None if status.error is None else str(status.error),
         "reason": _why_not_read(feed, now_ms),
@@ -63,10 +66,14 @@ def _why_not_read(feed: source.Feed, now_ms: int) -> str | None:
     brokers = report.snapshot.brokers
     if brokers and all(broker.error is not None for broker in brokers):
         return f"no broker answers: {brokers[0].error}"
-    age_s = (now_ms - report.snapshot.at_ms) / 1000
+    age_s = _age_s(report, now_ms)
     if age_s > STALE_AFTER_INTERVALS * max(status.interval_s, 1):
         return f"the newest snapshot is {age_s:.0f} s old, more than {STALE_AFTER_INTERVALS} intervals"
     return None
+
+
+def _age_s(report: Report, now_ms: int) -> float:
+    return max(0.0, (now_ms - report.snapshot.at_ms) / 1000)
 
 
 ROUTES = [Route("/api/live", live), Route("/api/ready", ready)]

@@ -3,7 +3,7 @@
 Pages never talk to Kafka: a `Feed` (the collector of one cluster) holds the latest immutable report.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lag.generations.live_group import TargetPartitions
     from lag.generations.recent import RecentRebalances
     from lag.generations.recorded import FollowStatus, Recording
+    from lag.history.recorder import RecorderStatus
     from lag.polling.report import CollectorStatus, Report
     from lag.polling.verdict_changes import VerdictChanges
 
@@ -54,6 +55,7 @@ class Source:
 
     `versions` maps packages to versions; `connections` maps clusters to their client settings, secrets masked;
     `changes` maps clusters to the last changes of their verdicts; `notifier` sends notices of them, None: nobody does.
+    `recorder` returns whether the history is written; None: there is no history.
     """
 
     settings: Settings
@@ -63,6 +65,7 @@ class Source:
     connections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     changes: Mapping[str, "VerdictChanges"] = field(default_factory=dict)
     notifier: "Notifier | None" = None
+    recorder: "Callable[[], RecorderStatus] | None" = None
 
 
 _EMPTY = Source(Settings.model_construct(), {})

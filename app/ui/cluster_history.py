@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from app.server import source
+from app.ui import formats, widgets
 from app.ui.state import Shown
 
 if TYPE_CHECKING:
@@ -24,6 +25,17 @@ def cluster_history(page: Shown) -> ClusterHistory | None:
     """The history of the page's cluster; None if the dashboard records none."""
     root, cluster = source.current().settings.history, page.report.snapshot.cluster_id
     return None if root is None or cluster is None else ClusterHistory(root, cluster)
+
+
+def not_written() -> None:
+    """Why the history is not written now, one line each; nothing while it is."""
+    recorder = source.current().recorder
+    if recorder is None:
+        return
+    status = recorder()
+    waiting = f". {formats.plural(status.waiting, 'row')} waiting" if status.waiting else ""
+    for problem in status.problems:
+        widgets.line(":red", "error", "The history is not recorded", f"{formats.md(problem)}{waiting}")
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -14,7 +14,7 @@ import streamlit as st
 from app.pages import FOLLOW_GROUP, PageInfo
 from app.server import source
 from app.server.source import STALE_AFTER_INTERVALS, Feed
-from app.ui import formats, theme
+from app.ui import formats, link_values, theme
 from app.ui.group_table import GroupTable, build_group_table
 from app.ui.table_limits import MAX_OPTIONS
 from lag.times import wall_clock_ms
@@ -213,12 +213,12 @@ def carry_group(page: PageInfo) -> None:
 
 
 def whole_number(label: str, name: str, step: int) -> int:
-    """A number field from 0 on, in the URL; there, what is not a whole number of at most 15 digits counts as 0.
+    """A number field from 0 on, in the URL; there, what is not a whole number counts as 0.
 
     Not with `bind=`: Streamlit fails on a link with infinity.
     """
-    text, key = url(name) or "", f"{name}_field"
-    st.session_state[key] = int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else 0
+    key = f"{name}_field"
+    st.session_state[key] = link_values.whole(name) or 0
     number = st.number_input(
         label,
         min_value=0,

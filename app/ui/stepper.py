@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app.ui import state
+from app.ui import link_values, state
 
 PREVIOUS, NEXT = "step_Previous", "step_Next"
 
 
 def position(parameter: str, last: int, default: int) -> int:
     """The step that the URL asks for, at most `last`; `default` when it asks for none."""
-    text = state.url(parameter) or ""
-    return min(int(text) if text.isascii() and text.isdigit() and len(text) < 7 else default, last)
+    asked = link_values.whole(parameter)
+    return min(default if asked is None else asked, last)
 
 
 def go(parameter: str, at: int) -> None:

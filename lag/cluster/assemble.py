@@ -7,7 +7,6 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.cluster.requests.log_offsets import LOG_END
 from lag.cluster.requests.metadata import NO_LEADER, Metadata
 from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
@@ -65,7 +64,7 @@ def snapshot(read: Read) -> ClusterSnapshot:
 
 
 def _offsets_leaders(metadata: Metadata) -> tuple[int | None, ...]:
-    return tuple(None if node == NO_LEADER else node for node in metadata.leaders.get(OFFSETS_TOPIC, ()))
+    return tuple(None if at.node == NO_LEADER else at.node for at in metadata.coordinators.leaders)
 
 
 def _group(read: Read, table: OffsetTable, number: int, group: GroupDescription) -> GroupSnapshot:

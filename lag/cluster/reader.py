@@ -14,6 +14,7 @@ from lag.cluster import assemble, problems, unread_check
 from lag.cluster.connection.connect import Connection, open_manager
 from lag.cluster.connection.settings import Settings
 from lag.cluster.requests import committed, describe, log_offsets, metadata
+from lag.cluster.requests.coordinators import NOT_VISIBLE, moved, one_per_id
 from lag.cluster.requests.metadata import Metadata
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
 from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
@@ -39,6 +40,7 @@ class ClusterReader:
         self._polls = 0
         self._retention: dict[str, metadata.Retention] = {}
         self._leaders: Mapping[str, Sequence[int]] = {}
+        self._coordinators = NOT_VISIBLE
 
     def read(self, number: int, at_ms: int) -> ClusterSnapshot:
         """Snapshot `number`, taken at `at_ms`. Raises ConnectError if no broker answers."""
@@ -80,10 +82,11 @@ class ClusterReader:
         client = PollClient(manager, self._deadline_s)
         meta = await metadata.fetch(client, manager)
         self._leaders = meta.leaders
-        poll = _Poll(client, meta)
+        poll = _Poll(client, replace(meta, coordinators=self._coordinators.newest(meta.coordinators)))
         await poll.run()
-        await self._refresh_retention(client, meta)
-        meta = self._with_retention(meta)
+        self._coordinators = poll.meta.coordinators
+        await self._refresh_retention(client, poll.meta)
+        meta = self._with_retention(poll.meta)
         denied = await poll.denied()
         return assemble.snapshot(
             assemble.Read(
@@ -125,6 +128,7 @@ class _Poll:
         self.commits = CommittedOffsets(topics={name: number for number, name in enumerate(meta.topics)})
         self.ends = LogOffsets()
         self.unlisted: list[Problem] = []
+        self.moved: list[Problem] = []
 
     async def run(self) -> None:
         led = metadata.by_leader(self.meta.leaders, self.commits.topics)
@@ -135,6 +139,7 @@ class _Poll:
         ]
         for task in tasks:
             await task
+        await self._keep_one_answer_per_group()
         await self._read_ends_again()
 
     async def _read_groups(self, node: int) -> None:
@@ -151,6 +156,17 @@ class _Poll:
         described = self.client.start(describe.describe_groups, self.client, node, listed)
         await committed.fetch(self.client, node, listed, self.commits)
         await described
+
+    async def _keep_one_answer_per_group(self) -> None:
+        """Drop what brokers listed that are no longer the coordinator, such as one that was frozen."""
+        known = self.meta.coordinators
+        if len({group.group_id for group in self.groups}) < len(self.groups) or any(map(known.has_lost, self.groups)):
+            known = await metadata.newest_coordinators(self.client, known)
+            self.meta = replace(self.meta, coordinators=known)
+        kept = one_per_id(self.groups, known)
+        if len(kept) < len(self.groups):
+            self.moved = moved(self.groups, kept)
+            self.groups, self.commits = kept, self.commits.of_groups(kept)
 
     async def _read_ends_again(self) -> None:
         """Read the log ends again that a commit is beyond."""
@@ -178,7 +194,7 @@ class _Poll:
         asked = (group for group in self.groups if group.coordinator not in self.client.failed)
         of_groups = problems.merged(problem for group in asked for problem in group.problems)
         of_brokers = problems.of_brokers(self.client, self.meta, self.unlisted)
-        return [*of_brokers, *of_groups, *problems.of_topics(denied)]
+        return [*of_brokers, *self.moved, *of_groups, *problems.of_topics(denied)]
 
 
 def _broker(client: PollClient, broker: Broker) -> Broker:

@@ -9,6 +9,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID
@@ -37,8 +38,19 @@ MAX_WAITING_ROWS = 1_000_000
 RECORDED = ("end_offsets", "group_snapshots")
 
 
+@dataclass(frozen=True, slots=True)
+class RecorderStatus:
+    """`problems`: why rows cannot be written or maintained now, each once. `waiting` are the rows not written yet."""
+
+    problems: tuple[str, ...] = ()
+    waiting: int = 0
+
+
 class SnapshotRecorder:
-    """Records the snapshots of this process's collectors while it is open as a context manager."""
+    """Records the snapshots of this process's collectors while it is open as a context manager.
+
+    Each table is opened when it starts, so that a damaged one is known before the first rows are written.
+    """
 
     def __init__(self, history: History, flush_s: float = FLUSH_S, maintenance_s: float = MAINTENANCE_S) -> None:
         self._history, self._flush_s, self._care_s = history, flush_s, maintenance_s
@@ -65,6 +77,11 @@ class SnapshotRecorder:
     def waiting_rows(self) -> int:
         """The number of rows that are not written yet."""
         return sum(len(rows) for _, rows in self._waiting)
+
+    def status(self) -> RecorderStatus:
+        """Whether the history is written."""
+        with self._changed:
+            return RecorderStatus(tuple(dict.fromkeys(self._failures.values())), self.waiting_rows())
 
     def flush(self) -> None:
         """Write the waiting rows, table by table. A failure is logged once, and its rows wait."""
@@ -96,13 +113,18 @@ class SnapshotRecorder:
         try:
             do()
         except HistoryError as error:
-            if str(error) not in self._failures.values():
+            with self._changed:
+                is_new = str(error) not in self._failures.values()
+                self._failures[what] = str(error)
+            if is_new:
                 log.warning("%s", error)
-            self._failures[what] = str(error)
         else:
-            self._failures.pop(what, None)
+            with self._changed:
+                self._failures.pop(what, None)
 
     def _run(self) -> None:
+        for name in RECORDED:
+            self._try(name, partial(self._history.exists, name))
         while not self._wait(self._flush_s):
             self.flush()
         self.flush()

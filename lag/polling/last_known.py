@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
+from assignors.offsets_partition import offsets_partition
+from lag.model import UNLISTED, ClusterSnapshot, GroupSnapshot, Problem, Scope
 from lag.offsets import UNKNOWN, OffsetTable, PartitionProblem, PartitionRows, problem_code
 from lag.times import from_ms
 from lag.verdict import row_index
@@ -13,45 +14,59 @@ from lag.verdict import row_index
 STALE = "stale"
 """The kind of the problem that a kept group has."""
 
-UNLISTED = "groups_unlisted"
-"""The kind of the problem of a broker that answers but does not list its groups: coordinators move, or load."""
-
 
 def carry_forward(before: ClusterSnapshot | None, now: ClusterSnapshot) -> ClusterSnapshot:
     """`now` with those groups of `before` that are missing because nobody could be asked for them.
 
-    A missing group is kept while the snapshot is incomplete and its coordinator is among the brokers that failed or
-    are gone, or a broker does not list its groups; otherwise it was deleted. Kept groups have the state, members and
-    `at_ms` of the poll that last read them, `complete` False and a problem of kind STALE. Their rows stay, without the
-    committed offsets, which may have moved. (A row on a topic that only that group still named is left out.)
+    A missing group is kept while the snapshot is incomplete and its coordinator, that of then or that of now, is among
+    the brokers that failed or are gone, or a broker does not list its groups. It is also kept for one poll after its
+    coordinator changed: the new one does not list it before it has begun to load it. Otherwise it was deleted.
+
+    Kept groups have the state, members and `at_ms` of the poll that last read them, `complete` False and a problem of
+    kind STALE. Their rows stay, without the committed offsets, which may have moved. (A row on a topic that only that
+    group still named is left out.)
     """
-    missing = [] if before is None or now.complete else _missing(before, now)
+    missing = [] if before is None else _missing(before, now)
     if before is None or not missing:
         return now
     order = sorted([*now.groups, *(before.groups[i] for i in missing)], key=lambda group: group.group_id)
     table = _merged(before, missing, now, {group.group_id: at for at, group in enumerate(order)})
     groups = tuple(_group(group, table, at, group.group_id in now.by_group) for at, group in enumerate(order))
-    return replace(now, groups=groups, offsets=table)
+    return replace(now, groups=groups, offsets=table, complete=False)
 
 
 def _missing(before: ClusterSnapshot, now: ClusterSnapshot) -> list[int]:
+    gone = [i for i, group in enumerate(before.groups) if group.group_id not in now.by_group]
+    if not gone:
+        return []
     failed = {problem.subject for problem in now.problems if problem.scope is Scope.BROKER}
     answering = {b.node_id for b in now.brokers if b.error is None and str(b.node_id) not in failed}
     anywhere = any(problem.kind == UNLISTED for problem in now.problems)
-    return [
-        i
-        for i, group in enumerate(before.groups)
-        if group.group_id not in now.by_group and (anywhere or group.coordinator not in answering)
-    ]
+    return [i for i in gone if anywhere or _may_exist(before.groups[i], now, answering)]
+
+
+def _may_exist(group: GroupSnapshot, now: ClusterSnapshot, answering: set[int]) -> bool:
+    coordinator = _coordinator(group, now)
+    has_just_moved = coordinator != group.coordinator and not _is_old(group)
+    return has_just_moved or (not now.complete and not {group.coordinator, coordinator} <= answering)
+
+
+def _coordinator(group: GroupSnapshot, now: ClusterSnapshot) -> int | None:
+    """The group's coordinator by the metadata of `now`, that of `group` if the metadata does not show it."""
+    leaders = now.offsets_leaders
+    return leaders[offsets_partition(group.group_id, len(leaders))] if leaders else group.coordinator
 
 
 def _group(group: GroupSnapshot, table: OffsetTable, at: int, fresh: bool) -> GroupSnapshot:
     rows = PartitionRows(table, table.rows(at), [member.member_id for member in group.members])
     if fresh:
         return replace(group, partitions=rows)
-    old = any(problem.kind == STALE for problem in group.problems)
-    problems = group.problems if old else (_problem(group), *group.problems)
+    problems = group.problems if _is_old(group) else (_problem(group), *group.problems)
     return replace(group, partitions=rows, complete=False, problems=problems)
+
+
+def _is_old(group: GroupSnapshot) -> bool:
+    return any(problem.kind == STALE for problem in group.problems)
 
 
 def _problem(group: GroupSnapshot) -> Problem:

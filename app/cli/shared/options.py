@@ -9,6 +9,7 @@ from typer.core import TyperCommand
 
 from app.exports.links import DEFAULT_URL
 from app.http_urls import dashboard_url
+from app.log_format import LogFormat
 from lag.errors import ConfigError
 
 STDIN = "-"
@@ -34,6 +35,9 @@ Plugins = Annotated[
 ]
 Browser = Annotated[
     bool, typer.Option("--browser/--no-browser", help="Open the dashboard in a browser, if this is a desktop.")
+]
+Logs = Annotated[
+    LogFormat, typer.Option("--log-format", help="How the log on stderr is written: text, or one JSON object a line.")
 ]
 HistoryPath = Annotated[
     str,

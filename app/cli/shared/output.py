@@ -1,6 +1,7 @@
 """Output of commands: JSON on stdout for programs, a table or lines for people, everything else on stderr."""
 
 import json
+import logging
 import os
 import sys
 import webbrowser
@@ -9,8 +10,10 @@ from typing import Any, TextIO
 
 from rich.cells import cell_len
 
+from app.log_format import LogFormat
 from lag.errors import GroupscopeError
 
+_log = logging.getLogger("groupscope")
 _COMPACT = (",", ":")
 _ENCODER = json.JSONEncoder(separators=_COMPACT)
 
@@ -44,9 +47,19 @@ def emit_table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Seque
         emit(line)
 
 
+def use_log_format(log_format: LogFormat) -> None:
+    """Write the log in that format, and as JSON the notes as well: each line on stderr is then an object."""
+    log_format.use()
+    if log_format is LogFormat.JSON:
+        _log.setLevel(logging.INFO)
+
+
 def note(line: str) -> None:
     """Progress, or a remark that is not the result, on stderr."""
-    _write(sys.stderr, printable(line))
+    if _log.isEnabledFor(logging.INFO):
+        _log.info(line)
+    else:
+        _write(sys.stderr, printable(line))
 
 
 def open_on_a_desktop(url: str) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from app.ui import downloads, formats, state, stepper, widgets
+from app.ui import downloads, formats, link_values, state, stepper, widgets
 from app.ui.charts.base import clip
 from app.ui.groups.member_names import MAX_NAME_LENGTH, full_member_names, member_names
 from app.ui.movement import animation, counts, encoding, flow, from_generations, sentences, step, stills, tables
@@ -81,8 +81,7 @@ def legend() -> str:
 def _one_topic(steps: Steps) -> Steps:
     if len(steps.topics) < 2:
         return steps
-    asked = state.url(_TOPIC)
-    topic = asked if asked in steps.topics else None
+    topic = link_values.one_of(_TOPIC, steps.topics)
 
     def choose(chosen: str) -> None:
         state.set_url(_TOPIC, None if chosen == ALL_TOPICS else chosen)

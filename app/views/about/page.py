@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app.ui import required_report, widgets
+from app.ui.cluster_history import not_written
 from app.views.about import notices, parts
 
 widgets.follow()
@@ -13,6 +14,7 @@ with st.container(gap="xxsmall"):
     required_report.status_line(parts.pace(page), "")
     required_report.problems(page)
     parts.policy_problem(page)
+    not_written()
 
 left, right = st.columns([0.6, 0.4], gap="medium")
 with left:

@@ -6,7 +6,7 @@ import streamlit as st
 from app.documents.advice import finding_document
 from app.pages import BY_NAME
 from app.properties_advice import Kind, PropertiesAdvice, advise_text
-from app.ui import downloads, formats, state, widgets
+from app.ui import downloads, formats, link_values, state, widgets
 from app.ui.advice.findings import SOURCES, show_finding
 from app.ui.advice.verdict import verdict
 from assignors.advice import Workload
@@ -35,7 +35,7 @@ def pasted() -> PropertiesAdvice | None:
 
 def kind() -> Kind:
     """Consumer or broker, from the URL."""
-    return Kind.BROKER if state.url(KIND) == Kind.BROKER.value else Kind.CONSUMER
+    return Kind(link_values.one_of(KIND, list(Kind)) or Kind.CONSUMER)
 
 
 def properties() -> None:

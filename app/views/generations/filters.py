@@ -4,9 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-import streamlit as st
-
-from app.ui import state, widgets
+from app.ui import link_values, state, widgets
 from app.views.generations.cause_looks import cause_looks
 from lag.generations.cause_kind import CauseKind
 
@@ -36,8 +34,7 @@ def shortest(times_ms: Sequence[int], now_ms: int) -> str:
 
 def time_range(default: str) -> str:
     """The segmented control of ranges; returns the key of the chosen one."""
-    asked = state.url(RANGE) or ""
-    chosen = asked if asked in RANGES else default
+    chosen = link_values.one_of(RANGE, RANGES) or default
     widgets.segments(
         "Time",
         RANGES,
@@ -60,7 +57,7 @@ def causes(kinds: Iterable[Iterable[CauseKind]]) -> frozenset[CauseKind]:
     """Pills of the kinds that occur, with their counts; returns the chosen ones, all if none is."""
     counts = Counter(kind for each in kinds for kind in each)
     looks = cause_looks(state.palette())
-    asked = {value for value in st.query_params.get_all(CAUSE) if value in set(CauseKind)}
+    asked = link_values.some_of(CAUSE, list(CauseKind))
     options = [kind.value for kind in CauseKind if counts[kind] or kind.value in asked]
     labels = {kind.value: f"{looks[kind].label} {counts[kind]:,}" for kind in CauseKind}
     chosen = state.chips("Cause", options, labels.__getitem__, CAUSE)

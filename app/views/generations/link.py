@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.ui import state
+from app.ui import link_values, state
 
 GENERATION, AT = "generation", "at"
-MAX_DIGITS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +26,18 @@ class Place:
 
 def asked() -> Key | None:
     """The generation in the URL; None if it names none."""
-    number = _whole(state.url(GENERATION))
-    return None if number is None else Key(number, _whole(state.url(AT)))
+    number = link_values.whole(GENERATION)
+    return None if number is None else Key(number, link_values.whole(AT))
 
 
-def _whole(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else None
-
-
-def place(keys: Sequence[Key], wanted: Key | None, old: str | None = None) -> Place:
+def place(keys: Sequence[Key], wanted: Key | None, old: int | None = None) -> Place:
     """The generation of that number, the newest of several unless the time says which; else the one nearest to it.
 
     Without a wanted one, the newest, or the position in an old link (`gen`).
     """
     last = len(keys) - 1
     if wanted is None:
-        position = _whole(old)
-        return Place(last if position is None else min(position, last))
+        return Place(last if old is None else min(old, last))
     found = [at for at, key in enumerate(keys) if key.number == wanted.number]
     exact = [at for at in found if keys[at].at_ms == wanted.at_ms]
     if found:

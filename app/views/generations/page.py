@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.ui import formats, required_report, state, widgets
+from app.ui import formats, link_values, required_report, state, widgets
 from app.ui.groups import predictions
 from app.ui.movement import panel
 from app.views.generations import fleet, link, parts, timeline
@@ -37,7 +37,7 @@ if live is None:
     topic = panel.controls(steps, at)
 else:
     keys = parts.keys(live)
-    place = link.place(keys, link.asked(), old=state.url("gen"))
+    place = link.place(keys, link.asked(), old=link_values.whole("gen"))
     at = place.position
     link.write(keys, at)
     topic = panel.controls(steps, at, lambda position: link.write(keys, position))

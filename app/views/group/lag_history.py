@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 import pandas as pd
 import streamlit as st
 
-from app.ui import state
+from app.ui import link_values, state
 from app.ui.cluster_history import ClusterHistory, cluster_history, queries
-from app.ui.time_link import set_time, time_in_url
+from app.ui.time_link import set_time
 from app.views.group.view import GroupView
 from lag import times
 from lag.errors import HistoryError
@@ -79,7 +79,7 @@ class LagHistory:
 
 def time_shown(view: GroupView) -> TimeShown:
     """The time in the URL, else the last hour; longer if the polls of this process reach back further."""
-    since, until = time_in_url("from"), time_in_url("to")
+    since, until = link_values.minute("from"), link_values.minute("to")
     if since is not None and until is not None and since < until <= since + LONGEST:
         return TimeShown(times.ms(since), times.ms(until), is_chosen=True)
     first_ms, last_ms = int(view.times_ms[0]), int(view.times_ms[-1])

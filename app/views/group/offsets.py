@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, link_values, state, widgets
 from app.ui.charts import ruler
 from app.ui.table_limits import MAX_OPTIONS
 from app.views.group.view import GroupView
@@ -44,17 +44,17 @@ def chosen(view: GroupView) -> None:
     if view.group.type is GroupType.SHARE:
         return
     names = {str(row.tp): row for row in view.lags}
-    name = state.url("partition")
+    name = link_values.one_of("partition", names)
     widgets.picker(
         "Partition",
         list(names)[:MAX_OPTIONS],
-        name if name in names else None,
+        name,
         "partition_pick",
         lambda tp: state.set_url("partition", tp),
         placeholder="Offsets of a partition…",
         width=260,
     )
-    if name in names:
+    if name is not None:
         _ruler(view, names[name], "", "ruler_chosen")
 
 

@@ -10,9 +10,9 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
-from app.ui import state, verdicts
+from app.ui import link_values, state, verdicts
 from app.ui.cluster_history import ClusterHistory, queries
-from app.ui.time_link import set_time, time_in_url
+from app.ui.time_link import set_time
 from lag.history.queries import HistoryQueries
 from lag.history.span import HOUR, MAX_MINUTE_SPAN, MINUTE, Scope, Span, full_minute
 from lag.verdict.status import URGENCY
@@ -37,7 +37,6 @@ CACHE_S = 60
 PICKER_SPAN = timedelta(hours=6)
 """The select box offers the groups of the last part of the span; the group in the URL is always offered."""
 
-_MAX_PARTITION_DIGITS = 10
 _SHOWN_NEWEST = "_history_newest"
 
 
@@ -51,20 +50,17 @@ def range_of(span: Span) -> str:
 
 def _range(history: ClusterHistory, newest: datetime | None) -> str:
     """The key of the range in the URL; by default the usual one, or a shorter one that holds as much."""
-    wanted = state.url("range")
-    if wanted in RANGES:
+    if wanted := link_values.one_of("range", RANGES):
         return wanted
     return DEFAULT_RANGE if newest is None or until() is not None else _shortest_range(history, newest + MINUTE)
 
 
 def scope() -> Scope | None:
     """The group, topic and partition in the URL; None without a group."""
-    group, topic, partition = (state.url(name) for name in ("group", "topic", "partition"))
+    group, topic = state.url("group"), state.url("topic")
     if group is None:
         return None
-    if not topic or not partition or not partition.isdecimal() or len(partition) > _MAX_PARTITION_DIGITS:
-        return Scope(group, topic or None)
-    return Scope(group, topic, int(partition))
+    return Scope(group, topic, link_values.whole("partition")) if topic else Scope(group, None)
 
 
 def set_scope(scope: Scope | None) -> None:
@@ -76,7 +72,7 @@ def set_scope(scope: Scope | None) -> None:
 
 def until() -> datetime | None:
     """The end in the URL; None: the page follows the newest minute."""
-    return time_in_url("until")
+    return link_values.minute("until")
 
 
 def span(history: ClusterHistory, newest: datetime | None) -> Span:

@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from app.ui import formats, widgets
+from app.ui import formats, required_report, widgets
 from app.views.reset import form, link, parts, runs
 
 widgets.follow()
-page = widgets.require_report()
+page = required_report.require_report()
 choice = link.read()
 title = st.container(gap="xxsmall")
 with title:
     name = (
         f"Reset the offsets of {formats.code(choice.group)}" if choice.group else "Choose a group to reset its offsets"
     )
-    widgets.headline(page, name)
-    widgets.status_line("", "nothing is written before you confirm", small=True)
+    required_report.headline(page, name)
+    required_report.status_line("", "nothing is written before you confirm", small=True)
 form.draw(page, choice)
 running = runs.watch()
 runs.last_error()

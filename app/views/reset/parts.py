@@ -7,7 +7,7 @@ import streamlit as st
 
 from app.server import source
 from app.server.reset_task import Step
-from app.ui import formats, state, widgets
+from app.ui import downloads, formats, state, widgets
 from app.ui.table_limits import MAX_ROWS
 from app.views.reset import runs, tables
 from lag.errors import ConfigError
@@ -46,13 +46,13 @@ def show_plan(plan: Plan) -> None:
 def _files(plan: Plan) -> None:
     options = {"type": "tertiary"}
     name = "undo" if plan.undoes else "plan"
-    widgets.download(
+    downloads.download(
         "Plan", lambda: plan_text(plan).encode(), f"{name}.json", "application/json", "reset_json", **options
     )
     undo = undo_plan(plan, state.now_ms())
     if undo is not None and plan.undoes is None:
         data = offsets_csv(undo.partitions).encode()
-        widgets.download("Undo as CSV", lambda: data, "undo.csv", "text/csv", "reset_csv", **options)
+        downloads.download("Undo as CSV", lambda: data, "undo.csv", "text/csv", "reset_csv", **options)
 
 
 def show_apply(plan: Plan) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, link_values, state, widgets
 from app.ui.table_limits import MAX_ROWS
 from app.ui.widgets import Column
 from app.views.sweeps import charts, tables, text
@@ -48,8 +48,7 @@ def one_group(row: dict[str, Any], every: pd.DataFrame) -> None:
 
 def _pills(key: str, options: list[str], label: Callable[[str], str], default: str) -> str:
     """One of several options, in the URL under `key`; not drawn if there is only one."""
-    asked = state.url(key)
-    chosen = asked if asked in options else default if default in options else options[0]
+    chosen = link_values.one_of(key, options) or (default if default in options else options[0])
     if len(options) > 1:
         widgets.segments(key, options, chosen, f"sweep_{key}", partial(state.set_url, key), format_func=label)
     return chosen
@@ -78,8 +77,7 @@ def _shown_members(cells: pd.DataFrame, members: int) -> list[int]:
     if len(pages) == 1:
         return every
     around = next((key for key, page in reversed(pages.items()) if page[0] <= members), next(iter(pages)))
-    asked = state.url("members")
-    chosen = asked if asked in pages else around
+    chosen = link_values.one_of("members", pages) or around
     widgets.picker(
         "Members",
         list(pages),

@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, link_values, state, widgets
 from app.ui.groups.member_names import member_names
 from app.ui.movement.encoding import lane_names
 from app.ui.movement.tables import short
@@ -104,9 +104,8 @@ def recommended(found: Sequence[Outcome], own: str) -> None:
 
 def chosen(found: Sequence[Outcome], own: str) -> Outcome:
     """The result whose movement is shown: the URL's `assignor`, else the group's own."""
-    asked = state.url("assignor")
     by_name = {outcome.assignor: outcome for outcome in found}
-    return by_name.get(asked or own) or by_name[own]
+    return by_name[link_values.one_of("assignor", list(by_name)) or own]
 
 
 def pick(found: Sequence[Outcome], now: Outcome) -> None:

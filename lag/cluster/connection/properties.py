@@ -12,6 +12,8 @@ from typing import NamedTuple
 from lag.errors import ConfigError
 
 MAX_BYTES = 1_000_000
+MOST_PROPERTIES = 2_000
+"""Kafka has about 200 settings of a client and 300 of a broker."""
 
 _BLANKS = " \t\f"
 _KEY_VALUE = re.compile(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
@@ -39,8 +41,14 @@ def read_properties(path: Path) -> list[Property]:
 
 
 def parse_properties(text: str, source: str = "text") -> list[Property]:
-    """All properties of a text, in its order. Raises ConfigError, which names `source` and the line."""
-    return [_property(line, number, source) for number, line in _logical_lines(text)]
+    """All properties of a text, in its order. Raises ConfigError, which names `source` and the line, or the limit."""
+    found: list[Property] = []
+    for number, line in _logical_lines(text):
+        if len(found) == MOST_PROPERTIES:
+            cause = f"{source}, line {number}: there are more than {MOST_PROPERTIES:,} settings"
+            raise ConfigError(cause, "Give the properties of one client or broker.")
+        found.append(_property(line, number, source))
+    return found
 
 
 def _read(path: Path) -> bytes:

@@ -164,6 +164,8 @@ _KNOWN = USED | IGNORED | frozenset(UNSUPPORTED) | frozenset(ALIASES)
 _ENV_KEYS = {ENV_PREFIX + key.removeprefix("groupscope.").replace(".", "_").upper(): key for key in USED | set(ALIASES)}
 _ENV_FAMILIES = tuple(f"{ENV_PREFIX}{family}_" for family in ("BOOTSTRAP", "SASL", "SECURITY", "SSL"))
 _MAY_BE_EMPTY = _SECRET | {"ssl.endpoint.identification.algorithm"}
+MOST_NAMED = 20
+"""Of the settings that cannot be used, so many are named; each is compared with all known ones, which takes 0.2 ms."""
 ENV_CONFIG = f"{ENV_PREFIX}CONFIG"
 
 
@@ -184,16 +186,16 @@ def _as_key(name: str) -> str:
 
 
 def _refuse_unknown(entries: list[_Entry]) -> None:
-    wrong = [text for entry in entries if (text := _complaint(entry))]
+    wrong = [entry for entry in entries if entry.key in UNSUPPORTED or entry.key not in _KNOWN]
     if wrong:
-        raise ConfigError(f"Settings that cannot be used: {'; '.join(wrong)}", "Correct or remove what is named.")
+        named = "; ".join(map(_complaint, wrong[:MOST_NAMED]))
+        more = f"; and {len(wrong) - MOST_NAMED:,} more" if len(wrong) > MOST_NAMED else ""
+        raise ConfigError(f"Settings that cannot be used: {named}{more}", "Correct or remove what is named.")
 
 
-def _complaint(entry: _Entry) -> str | None:
+def _complaint(entry: _Entry) -> str:
     if entry.key in UNSUPPORTED:
         return f"{entry.key} ({entry.where}) is not supported: {UNSUPPORTED[entry.key].rstrip('.')}"
-    if entry.key in _KNOWN:
-        return None
     near = nearest(entry.key, _KNOWN)
     hint = f", did you mean {ALIASES.get(near, near)}" if near else ""
     return f"{entry.key!r} ({entry.where}) is unknown{hint}"

@@ -16,7 +16,7 @@ from lag.cluster.requests.messages import (
 )
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
 from lag.cluster.requests.responses import GroupDescription
-from lag.model import GroupType, Problem, Scope
+from lag.model import UNLISTED, GroupType, Problem, Scope
 
 DESCRIBE_CHUNK = 500
 """Groups per describe request: many enough to hide the round trip, few enough for quick answers."""
@@ -34,7 +34,7 @@ def _listing_problem(node: int, code: int) -> Problem:
     name = error_name(code)
     cause = f"broker {node} does not list its groups: {name}"
     hint = "Its part of __consumer_offsets is still loading; wait for the next poll" if code in (14, 15) else ""
-    return Problem("groups_unlisted", Scope.BROKER, str(node), cause, hint)
+    return Problem(UNLISTED, Scope.BROKER, str(node), cause, hint)
 
 
 def _listed(group: Message, node: int) -> GroupDescription:

@@ -13,10 +13,12 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.protocol.admin import DescribeConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
 
+from assignors.offsets_partition import OFFSETS_TOPIC
+from lag.cluster.requests.coordinators import NOT_VISIBLE, Coordinators, OffsetsLeader
 from lag.cluster.requests.error_codes import is_unauthorized
 from lag.cluster.requests.log_offsets import LedPartitions
 from lag.cluster.requests.messages import Message
-from lag.cluster.requests.poll_client import PollClient, chunks
+from lag.cluster.requests.poll_client import BrokerFailed, PollClient, chunks
 from lag.model import FOREVER, Broker, Topic
 
 HEDGE_S = 0.5
@@ -29,13 +31,17 @@ CONFIGS_CHUNK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """`leaders`: topic -> node id of the leader of each partition, NO_LEADER if there is none."""
+    """`leaders`: topic -> node id of the leader of each partition, NO_LEADER if there is none.
+
+    `coordinators` may be newer than `leaders`: they follow from all the answers so far.
+    """
 
     cluster_id: str | None
     controller: int | None
     brokers: tuple[Broker, ...]
     topics: dict[str, Topic]
     leaders: dict[str, list[int]]
+    coordinators: Coordinators = NOT_VISIBLE
 
 
 async def fetch(client: PollClient, manager: KafkaConnectionManager) -> Metadata:
@@ -85,7 +91,26 @@ def _parse(answer: Message) -> Metadata:
         ),
         topics={t.name: _topic(t, leaders[t.name], rack_of) for t in answer.topics if t.name in leaders},
         leaders=leaders,
+        coordinators=_coordinators(answer),
     )
+
+
+def _coordinators(answer: Message) -> Coordinators:
+    """Brokers before Kafka 2.1 give no epochs; the newest answer counts then."""
+    for topic in answer.topics:
+        if topic.name == OFFSETS_TOPIC and topic.partitions:
+            parts = sorted(topic.partitions, key=lambda part: part.partition_index)
+            return Coordinators(tuple(OffsetsLeader(p.leader_id, getattr(p, "leader_epoch", -1)) for p in parts))
+    return NOT_VISIBLE
+
+
+async def newest_coordinators(client: PollClient, known: Coordinators) -> Coordinators:
+    """The newest of `known` and of what each broker that answers knows."""
+    asked = [client.start(client.send, node, _request([OFFSETS_TOPIC])) for node in client.nodes()]
+    for answer in asked:
+        with suppress(BrokerFailed):
+            known = known.newest(_coordinators(await answer))
+    return known
 
 
 def leaders_of(topic: Message) -> list[int]:

@@ -1,6 +1,7 @@
 """The answers of the brokers as growing arrays."""
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lag.model import GroupType, Member, Problem
@@ -47,6 +48,19 @@ class CommittedOffsets:
         self.groups.append(group)
         self.first.append(len(self.group))
         return len(self.groups) - 1
+
+    def of_groups(self, kept: Sequence[GroupDescription]) -> "CommittedOffsets":
+        """The offsets of these groups alone, with the same topic numbers."""
+        wanted = {id(group) for group in kept}
+        found = CommittedOffsets(self.topics)
+        bounds = [*self.first, len(self.group)]
+        for number, group in enumerate(self.groups):
+            if id(group) in wanted:
+                rows = slice(*bounds[number : number + 2])
+                found.group.extend([found.add_group(group)] * (rows.stop - rows.start))
+                for name in ("topic", "partition", "offset", "lag", "problem"):
+                    getattr(found, name).extend(getattr(self, name)[rows])
+        return found
 
     def topic_number(self, topic: str) -> int:
         """The number of a topic name."""

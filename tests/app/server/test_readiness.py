@@ -7,13 +7,20 @@ from typing import Any
 import pytest
 
 from app.server.readiness import readiness
+from lag.cluster.connection.settings import load_settings
+from lag.cluster.reader import open_reader
+from lag.embedded.broker import EmbeddedKafka
 from lag.errors import AddressError, GroupscopeError
 from lag.model import Broker
+from lag.polling.collector import Collector
 from lag.polling.report import Report
+from lag.times import wall_clock_ms
 from tests.app import feeds
 from tests.app.server.api.reports import NOW_MS, installed, report, source_of
 from tests.app.server.client import get
+from tests.support.waiting import wait_until
 
+DEADLINE_S = 1.0
 REFUSED = AddressError("b1:9092 refuses connections", "Check the port")
 
 
@@ -36,6 +43,38 @@ def test_a_snapshot_is_stale_after_three_intervals(read: Report, late_ms: int, i
     found = state(NOW_MS + late_ms, demo=feeds.HandFeed(read, interval_s=10.0))
     assert found["ready"] is is_ready
     assert (found["reason"] or "").startswith("" if is_ready else "demo: the newest snapshot is 30 s old")
+
+
+def test_the_age_of_the_newest_snapshot_and_the_failures_since_are_in_the_answer(read: Report) -> None:
+    one = state(NOW_MS + 12_000, demo=feeds.HandFeed(read, error=REFUSED, consecutive_failures=3))["clusters"]["demo"]
+    assert (one["age_s"], one["consecutive_failures"], one["error"]) == (12.0, 3, str(REFUSED))
+    none = state(demo=feeds.HandFeed(None))["clusters"]["demo"]
+    assert (none["age_s"], none["consecutive_failures"]) == (None, 0)
+
+
+def test_a_frozen_broker_makes_the_server_unready_until_it_answers_again(kafka: EmbeddedKafka) -> None:
+    settings = load_settings(kafka.bootstrap_servers, None, {})
+    collector = Collector("demo", lambda: open_reader(settings, "demo", DEADLINE_S), interval_s=1.0)
+    found = feeds.source(demo=collector)
+
+    def is_ready() -> bool:
+        return bool(readiness(found, wall_clock_ms())["ready"])
+
+    collector.start()
+    try:
+        wait_until(is_ready, within_s=60)
+        kafka.broker(1).pause()
+        wait_until(lambda: not is_ready(), within_s=60)
+        state = readiness(found, wall_clock_ms())["clusters"]["demo"]
+        wait_until(lambda: collector.status().consecutive_failures > 0, within_s=60)
+    finally:
+        kafka.broker(1).resume()
+    try:
+        assert state["reason"] is not None
+        wait_until(is_ready, within_s=60)
+        assert collector.status().consecutive_failures == 0
+    finally:
+        collector.stop()
 
 
 def test_no_broker_reachable_is_not_ready_although_the_last_snapshot_is_fresh(read: Report) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from streamlit.error_util import _log_uncaught_app_exception
 
 from app.server.web_app import packaged_config
 
@@ -29,3 +30,12 @@ def test_the_file_in_the_package_is_that_of_the_checkout() -> None:
 def test_no_full_collection_follows_each_run_of_a_page() -> None:
     """With 5,000 groups it takes 0.17 s, every 2 s for each open page, and holds up all others."""
     assert packaged_config()["runner.postScriptGC"] is False
+
+
+def test_the_traceback_of_a_failed_page_does_not_go_to_stdout(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There it would follow the JSON of `groupscope up --json`."""
+    monkeypatch.setattr("streamlit.config.get_option", packaged_config().get)
+    _log_uncaught_app_exception(OverflowError("too large"))
+    assert capsys.readouterr().out == ""

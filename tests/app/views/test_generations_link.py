@@ -26,7 +26,7 @@ def test_a_number_that_is_not_kept_gives_the_nearest_and_of_two_the_newer() -> N
 
 
 def test_an_old_link_names_the_position() -> None:
-    assert (place(KEYS, None, "1"), place(KEYS, None, "99"), place(KEYS, None, "x")) == (Place(1), Place(4), Place(4))
+    assert (place(KEYS, None, 1), place(KEYS, None, 99), place(KEYS, None)) == (Place(1), Place(4), Place(4))
 
 
 def test_the_url_has_the_time_only_where_the_number_is_there_twice() -> None:

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from app.server.source import Source
 from app.ui import formats, state, widgets
 from app.views.history.charts import MOST_TIMES
+from lag.history.recorder import RecorderStatus
 from lag.history.store import History
 from lag.verdict.status import Status
 from tests.app import feeds
@@ -496,6 +497,16 @@ def test_a_damaged_table_is_named_once_and_blanks_nothing_else(
     assert not page.exception
     assert plain(page).count(f"{tmp_path}/{name} cannot be used") == 1
     assert len(page.dataframe) >= 1
+
+
+@pytest.mark.parametrize("page_name", ["history", "about"])
+def test_a_history_that_is_not_written_is_told_at_once(open_page: Open, kept: Any, root: str, page_name: str) -> None:
+    status = RecorderStatus(("/data/end_offsets cannot be used: damaged. Restore it",), waiting=1200)
+    page = open_page(page_name, replace(kept(root), recorder=lambda: status))
+    assert not page.exception
+    assert "The history is not recorded" in plain(page)
+    assert "/data/end_offsets cannot be used: damaged. Restore it. 1,200 rows waiting" in plain(page)
+    assert "is not recorded" not in plain(open_page(page_name, replace(kept(root), recorder=RecorderStatus)))
 
 
 def test_an_old_end_is_told_with_the_command(open_page: Open, kept: Any, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from assignors.model import TopicPartition as TP
 from lag.cluster.assemble import Read, beyond_end, snapshot
+from lag.cluster.requests.coordinators import Coordinators, OffsetsLeader
 from lag.cluster.requests.log_offsets import LOG_END, LOG_START
 from lag.cluster.requests.metadata import NO_LEADER, Metadata
 from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
@@ -46,8 +47,10 @@ def test_cluster_without_groups_and_topics_is_an_empty_snapshot() -> None:
 
 
 def test_the_leaders_of_the_offsets_topic_are_kept_and_those_of_others_are_not() -> None:
-    leaders = {"a": [1], "__consumer_offsets": [2, NO_LEADER, 3]}
-    assert read([], CommittedOffsets({}), LogOffsets(), leaders).offsets_leaders == (2, None, 3)
+    known = Coordinators((OffsetsLeader(2, 1), OffsetsLeader(NO_LEADER, 1), OffsetsLeader(3, 1)))
+    metadata = Metadata("id", 1, (), {}, {"a": [1]}, known)
+    found = snapshot(Read("test", 1, 5, 0.1, metadata, (), [], CommittedOffsets({}), LogOffsets()))
+    assert found.offsets_leaders == (2, None, 3)
     assert read([], CommittedOffsets({}), LogOffsets(), {"a": [1]}).offsets_leaders == ()
 
 

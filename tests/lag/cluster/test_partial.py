@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from kafka.admin import KafkaAdminClient, NewTopic, ResourceType
@@ -12,10 +13,12 @@ from benchmarks import fill
 from lag.cluster.connection.settings import Settings, load_settings
 from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.reader import ClusterReader, open_reader
+from lag.cluster.requests import metadata
 from lag.embedded.broker import EmbeddedKafka
 from lag.generations.tail import REFUSED_S, Tail
 from lag.model import ClusterSnapshot, Scope
 from lag.offsets import PartitionProblem
+from tests.app.cli.commandline import run
 from tests.conftest import USERS
 from tests.support.acls import let_describe, may_describe
 from tests.support.known import known
@@ -94,6 +97,22 @@ def test_frozen_broker_costs_one_deadline_and_is_named(filled: EmbeddedKafka, re
     assert {row.lag_records for row in known} == {0}
 
 
+def test_strict_snapshot_of_a_frozen_broker_ends_with_its_own_exit_code(
+    filled: EmbeddedKafka, reader: ClusterReader
+) -> None:
+    whole(reader)
+    command = ("snapshot", "--bootstrap-server", filled.bootstrap_servers, "--deadline", "3", "--json")
+    filled.broker(2).pause()
+    try:
+        strict, lenient = run(*command, "--strict"), run(*command)
+    finally:
+        filled.broker(2).resume()
+    assert (strict.code, strict.document["complete"], lenient.code) == (3, False, 0)
+    whole(reader)
+    done = run(*command, "--strict")
+    assert (done.code, done.document["complete"]) == (0, True)
+
+
 def test_frozen_broker_is_read_again_in_the_first_poll_after_it_thaws(
     filled: EmbeddedKafka, reader: ClusterReader
 ) -> None:
@@ -104,6 +123,32 @@ def test_frozen_broker_is_read_again_in_the_first_poll_after_it_thaws(
     finally:
         filled.broker(3).resume()
     assert len(whole(reader).groups) == GROUPS
+
+
+def test_broker_that_was_frozen_lists_its_groups_once_more_and_each_is_shown_once(
+    filled: EmbeddedKafka, reader: ClusterReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The poll asks the frozen broker for the metadata, and it answers before it learns that it lost its groups."""
+    monkeypatch.setattr(metadata, "HEDGE_S", 30.0)  # otherwise the other brokers are asked as well
+    stale = open_reader(load_settings(filled.bootstrap_servers, None, {}), "test", 30.0)
+    wait_until(lambda: stale.read(1, 0).complete, within_s=60)
+    manager = stale._connection.manager
+    frozen = next(iter(manager.cluster.brokers())).node_id  # the first that is asked
+    connection = manager._conns[frozen]
+    found: list[ClusterSnapshot] = []
+    polling = Thread(target=lambda: found.append(stale.read(2, 0)))
+    filled.broker(frozen).pause()
+    try:
+        wait_until(lambda: len(reader.read(2, 0).groups) == GROUPS, within_s=60)
+        polling.start()
+        wait_until(lambda: connection.in_flight_requests)
+    finally:
+        filled.broker(frozen).resume()
+    polling.join()
+    stale.close()
+    ids = [group.group_id for group in found[0].groups]
+    assert (len(ids), len(set(ids))) == (GROUPS, GROUPS)
+    assert frozen not in {group.coordinator for group in found[0].groups}
 
 
 @pytest.mark.parametrize("node", [1, 2, 3])

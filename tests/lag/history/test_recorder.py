@@ -14,7 +14,7 @@ import pytest
 
 from lag.errors import HistoryError
 from lag.history import recorder
-from lag.history.recorder import SnapshotRecorder, end_offsets, group_snapshots
+from lag.history.recorder import RecorderStatus, SnapshotRecorder, end_offsets, group_snapshots
 from lag.history.store import History
 from lag.model import INTERNAL_GROUP_PREFIX, ClusterSnapshot
 from lag.polling.collector import Collector
@@ -149,6 +149,42 @@ def test_what_cannot_be_written_waits_and_is_told_once(
     made.flush()
     assert made.waiting_rows() == 0
     assert len(history.query("SELECT 1 FROM end_offsets", "end_offsets")) == 9
+
+
+def test_a_damaged_log_is_known_before_anything_is_written_and_gone_when_it_is_whole_again(history: History) -> None:
+    with SnapshotRecorder(history) as made:
+        made.observe(judged([snapshot()]))
+    log = Path(history.table_path("end_offsets"), "_delta_log", f"{0:020}.json")
+    whole = log.read_bytes()
+    log.write_bytes(b"{no json")
+    with SnapshotRecorder(history, flush_s=3600) as made:
+        wait_until(lambda: made.status().problems)
+        (problem,) = made.status().problems
+        assert problem.startswith(f"The history at {history.table_path('end_offsets')} cannot be used")
+        made.observe(judged([snapshot(2)]))
+        made.flush()
+        assert made.status() == RecorderStatus((problem,), waiting=3)
+        log.write_bytes(whole)
+        made.flush()
+        assert made.status() == RecorderStatus()
+
+
+def test_a_folder_that_cannot_be_made_is_known_with_the_first_rows(tmp_path: Path) -> None:
+    tmp_path.joinpath("file").write_text("no folder")
+    with SnapshotRecorder(History(tmp_path / "file" / "history"), flush_s=0.01) as made:
+        made.observe(judged([snapshot()]))
+        wait_until(lambda: made.status().problems)
+        assert made.status().waiting == 5
+
+
+def test_two_recorders_on_one_history_lose_and_double_nothing(history: History) -> None:
+    with SnapshotRecorder(history, flush_s=0.01) as one, SnapshotRecorder(history, flush_s=0.01) as two:
+        for number in range(20):
+            for made, at_ms in ((one, 1000 * number), (two, 1000 * number + 500)):
+                made.observe(judged([snapshot(number, at_ms)]))
+    sql = "SELECT poll_ts, COUNT(*) AS rows FROM end_offsets GROUP BY poll_ts ORDER BY poll_ts"
+    rows = history.query(sql, "end_offsets").to_pylist()
+    assert [(row["poll_ts"].timestamp(), row["rows"]) for row in rows] == [(0.5 * at, 3) for at in range(40)]
 
 
 def _full(_: History, name: str, rows: object) -> None:

@@ -78,6 +78,22 @@ def test_a_group_moves_while_its_new_coordinator_still_loads() -> None:
     assert kept.group("billing") is not None
 
 
+def test_a_group_whose_new_coordinator_does_not_answer_is_kept_although_the_former_answers() -> None:
+    now = replace(after(), offsets_leaders=(2,) * 50)
+    was = replace(before(), groups=tuple(replace(g, coordinator=1) for g in before().groups))
+    assert carry_forward(was, now).group("billing") is not None
+    assert carry_forward(was, after()).group("billing") is None
+
+
+def test_a_group_whose_coordinator_changed_is_kept_for_one_poll() -> None:
+    """Its new coordinator answers before it has begun to load it."""
+    now = replace(after(2, brokers=BROKERS, problems=[]), offsets_leaders=(3,) * 50)
+    kept = carry_forward(before(), now)
+    assert (kept.complete, known(kept.group("billing")).complete) == (False, False)
+    later = replace(after(3, brokers=BROKERS, problems=[]), offsets_leaders=(3,) * 50)
+    assert carry_forward(kept, later) is later
+
+
 def test_a_group_that_vanishes_from_a_complete_snapshot_was_deleted() -> None:
     now = after(brokers=BROKERS, problems=[])
     assert carry_forward(before(), now) is now

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lag.cluster.connection import settings
 from lag.cluster.connection.address import Address
 from lag.cluster.connection.credentials import PasswordLogin, TokenLogin, login
 from lag.cluster.connection.setting_names import ALIASES, IGNORED, UNSUPPORTED
@@ -63,6 +64,26 @@ def test_every_unknown_key_is_named_with_its_line_and_the_nearest_known_one(tmp_
         f"'sasl.jaas.conf' ({path}, line 2) is unknown, did you mean sasl.jaas.config; "
         f"'whatever.it.is' ({path}, line 3) is unknown. Correct or remove what is named."
     )
+
+
+def test_a_file_with_too_many_settings_is_refused_at_the_first_beyond_the_limit(tmp_path: Path) -> None:
+    text = "".join(f"sasl.mechanis{number}=1\n" for number in range(20_000))
+    assert refusal(tmp_path, text).endswith(
+        "line 2001: there are more than 2,000 settings. Give the properties of one client or broker."
+    )
+
+
+def test_of_many_unknown_keys_the_first_are_named_and_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+
+    def compare(key: str, _known: object) -> None:
+        compared.append(key)
+
+    monkeypatch.setattr(settings, "nearest", compare)
+    found = refusal(tmp_path, "".join(f"sasl.mechanis{number}=1\n" for number in range(2_000)))
+    assert "'sasl.mechanis19' " in found
+    assert "; and 1,980 more" in found
+    assert len(compared) == 20
 
 
 def test_a_slip_in_the_name_of_a_variable_is_named() -> None:

@@ -81,7 +81,7 @@ def test_what_is_no_json_is_refused(body: bytes) -> None:
 def test_more_settings_than_one_file_has_are_refused() -> None:
     answer = ask(properties="\n".join(f"a.b{number}=1" for number in range(2_001)))
     assert (answer.status, answer.json["errors"][0]["field"]) == (400, "body.properties")
-    assert "2,001 settings, more than 2,000" in answer.json["detail"]
+    assert "more than 2,000 settings" in answer.json["detail"]
 
 
 def test_a_body_that_is_too_large_is_refused() -> None:
