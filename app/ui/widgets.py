@@ -1,7 +1,7 @@
 """What several pages share: status line, actions, titles, tables and their columns."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 from unicodedata import normalize
 
@@ -11,6 +11,7 @@ from plotly.graph_objects import Figure
 
 from app.pages import BY_NAME
 from app.ui import formats, state, verdicts
+from app.ui.fitting import hidden_note
 from app.ui.problems import problem_lines
 from lag.verdict.status import URGENCY, Status
 
@@ -260,19 +261,26 @@ def table(
     most: int = 20,
     placeholder: str = formats.DASH,
     width: Literal["stretch", "content"] = "stretch",
+    shown: Sequence[str] | None = None,
 ) -> None:
-    """A table with at most `most` rows visible at once; `alt` describes it for screen readers."""
+    """A table with at most `most` rows visible at once; `alt` describes it for screen readers.
+
+    `shown`: the columns that it shows, in this order; the others are in its column menu. None: all.
+    """
     st.dataframe(
         frame,
         key=key,
         alt=alt,
         column_config=columns,
+        column_order=shown,
         width=width,
         height=ROW_PX * (1 + min(most, max(1, len(frame)))) + 4,
         row_height=ROW_PX,
         hide_index=True,
         placeholder=placeholder,
     )
+    if columns and shown and (hidden := hidden_note(columns, shown)):
+        note(hidden)
 
 
 class Column(NamedTuple):
