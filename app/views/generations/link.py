@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.ui import state
 
-GENERATION, AT = "generation", "at"
+GENERATION, AT, UNTIL = "generation", "at", "until"
 MAX_DIGITS = 15
 
 
@@ -29,6 +29,11 @@ def asked() -> Key | None:
     """The generation in the URL; None if it names none."""
     number = _whole(state.url(GENERATION))
     return None if number is None else Key(number, _whole(state.url(AT)))
+
+
+def until_ms() -> int | None:
+    """The time in the URL up to which rebalances are listed, in ms since 1970; None: up to now."""
+    return _whole(state.url(UNTIL))
 
 
 def _whole(text: str | None) -> int | None:
