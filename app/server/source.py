@@ -39,8 +39,11 @@ class Feed(Protocol):
     def recording(self, group_id: str) -> "Recording":
         """The generations of a group, oldest first, and their source (recorded or inferred)."""
 
-    def recent_rebalances(self) -> "RecentRebalances":
-        """The last rebalances of all groups, newest first."""
+    def recent_rebalances(self, until_ms: int | None = None) -> "RecentRebalances":
+        """The last rebalances of all groups, or the last up to that time, newest first."""
+
+    def rebalance_counts(self, since_ms: int) -> "Mapping[str, int]":
+        """Group id -> how many of its rebalances are known from that time on."""
 
     def share_targets(self, group_id: str) -> "Mapping[str, TargetPartitions]":
         """The target assignments of a share group, by member id, as far as their records were read."""

@@ -66,6 +66,11 @@ def zone() -> tzinfo:
     return formats.zone(st.context.timezone)
 
 
+def is_phone() -> bool:
+    """Whether the browser is that of a phone: its window is narrow, and dragging scrolls the page."""
+    return "Mobi" in (st.context.headers.get("User-Agent") or "")
+
+
 def local() -> Callable[[int], datetime]:
     """From ms since 1970 to the viewer's time. Call it once for many times: Streamlit is slow to give the zone."""
     return partial(formats.moment, tz=zone())

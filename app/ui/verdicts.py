@@ -46,7 +46,7 @@ VERDICTS: dict[Status, Verdict] = {
         "■ Stopped",
         Fills("#8C1D04", "#FFA68C"),
         "The group has lag and committed nothing on any partition in the whole window.",
-        "Check the consumers' processes and logs: they are down, hang, or process records without committing.",
+        "Check the consumers' processes and logs: they may be down, hang, or process records without committing.",
     ),
     Status.STALLED: Verdict(
         "□ Stalled",
@@ -64,13 +64,13 @@ VERDICTS: dict[Status, Verdict] = {
         "▷ Beyond the end",
         Fills("#EE8A45", "#E8A33D"),
         "The committed offset is beyond the log end: the topic was recreated or truncated after the commit.",
-        "Reset the group's offsets on these partitions. Until the log has grown past them, the group reads nothing.",
+        "Reset the group's offsets on these partitions. Otherwise its consumers begin at auto.offset.reset.",
     ),
     Status.REWOUND: Verdict(
         "▼ Rewound",
         Fills("#F4A35C", "#C4842A"),
         "The committed offset moved backwards: records are read a second time.",
-        "Expected after an offset reset. Otherwise two consumers commit for the same partition.",
+        "Check whether its offsets were reset on purpose. If not, two consumers commit for one partition.",
     ),
     Status.FALLING_BEHIND: Verdict(
         "▽ Falling behind",

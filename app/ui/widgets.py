@@ -1,6 +1,6 @@
 """What several pages share: actions, titles, pickers, tables and their columns, buttons that open a page."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -9,6 +9,7 @@ from plotly.graph_objects import Figure
 
 from app.pages import BY_NAME
 from app.ui import downloads, formats, state, verdicts
+from app.ui.fitting import hidden_note
 from lag.verdict.status import URGENCY, Status
 
 ROW_PX = 28
@@ -136,19 +137,26 @@ def table(
     most: int = 20,
     placeholder: str = formats.DASH,
     width: Literal["stretch", "content"] = "stretch",
+    shown: Sequence[str] | None = None,
 ) -> None:
-    """A table with at most `most` rows visible at once; `alt` describes it for screen readers."""
+    """A table with at most `most` rows visible at once; `alt` describes it for screen readers.
+
+    `shown`: the columns that it shows, in this order; the others are in its column menu. None: all.
+    """
     st.dataframe(
         frame,
         key=key,
         alt=alt,
         column_config=columns,
+        column_order=shown,
         width=width,
         height=ROW_PX * (1 + min(most, max(1, len(frame)))) + 4,
         row_height=ROW_PX,
         hide_index=True,
         placeholder=placeholder,
     )
+    if columns and shown and (hidden := hidden_note(columns, shown)):
+        note(hidden)
 
 
 class Column(NamedTuple):

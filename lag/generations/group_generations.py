@@ -8,7 +8,7 @@ from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.generations.commit_runs import CommitRuns
 from lag.generations.inferred import PollObserver
 from lag.generations.live_group import TargetPartitions
-from lag.generations.recent import RecentRebalances, recent_rebalances
+from lag.generations.recent import RecentRebalances, rebalance_counts, recent_rebalances
 from lag.generations.recorded import FollowStatus, Origin, RecordedGeneration, Recording, Timeouts
 from lag.generations.recorded.model import RecordedState
 from lag.model import ClusterSnapshot, Problem, Scope
@@ -99,11 +99,20 @@ class GroupGenerations:
             return Recording(Origin.RECORDED, timeouts=follower.timeouts(group_id))
         return Recording(Origin.INFERRED, inferred, problem or INCOMPLETE)
 
-    def recent(self) -> RecentRebalances:
-        """The last rebalances of all groups: recorded where a group has records, else inferred."""
-        recorded = {} if self._follower is None else self._follower.all_states()
-        self._recent = recent_rebalances(recorded, self._observer.all_states(), self._recent.rebalances)
-        return replace(self._recent, known_since_ms=self._observer.since_ms)
+    def recent(self, until_ms: int | None = None) -> RecentRebalances:
+        """The last rebalances of all groups, or the last up to that time: recorded where possible, else inferred."""
+        states = self._recorded_states(), self._observer.all_states()
+        found = recent_rebalances(*states, self._recent.rebalances, until_ms=until_ms)
+        if until_ms is None:
+            self._recent = found
+        return replace(found, known_since_ms=self._observer.since_ms)
+
+    def rebalance_counts(self, since_ms: int) -> Mapping[str, int]:
+        """Group id -> how many of its rebalances are known from that time on."""
+        return rebalance_counts(self._recorded_states(), self._observer.all_states(), since_ms)
+
+    def _recorded_states(self) -> Mapping[str, Sequence[RecordedState]]:
+        return {} if self._follower is None else self._follower.all_states()
 
     def share_targets(self, group_id: str) -> Mapping[str, TargetPartitions]:
         """The target assignments of a share group with topics without partitions, as far as their records were read."""

@@ -1,5 +1,6 @@
 """The last rebalances of all groups of a cluster, newest first."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
@@ -74,18 +75,25 @@ def recent_rebalances(
     known: Iterable[Rebalance] = (),
     most: int = MAX_REBALANCES,
     most_cells: int = MAX_CELLS,
+    until_ms: int | None = None,
 ) -> RecentRebalances:
     """The newest rebalances by the states of each group; recorded states are used where there are any.
 
-    At most `most`, and only so many that their states have at most `most_cells` cells. Those `known` from an earlier
-    call are not computed again, once their times are known.
+    At most `most`, and only so many that their states have at most `most_cells` cells; with `until_ms` those up to that
+    time. Those `known` from an earlier call are not computed again, once their times are known.
     """
-    states: dict[str, Sequence[AssignmentState]] = {**inferred, **recorded}
-    pairs = [pair for group_id, kept in states.items() for pair in _pairs(group_id, kept)]
+    pairs = [pair for pair in _all_pairs(recorded, inferred) if until_ms is None or pair.new.at_ms <= until_ms]
     newest = list(_within(nlargest(most, pairs, key=lambda pair: pair.new.at_ms), most_cells))
     done = {(one.group_id, one.number, one.at_ms): one for one in known if one.without_owner.reason != UNFINISHED}
     rows = (done.get((pair.group_id, pair.new.number, pair.new.at_ms)) or _rebalance(pair) for pair in newest)
     return RecentRebalances(tuple(rows), len(newest) < len(pairs))
+
+
+def rebalance_counts(
+    recorded: Mapping[str, Sequence[RecordedState]], inferred: Mapping[str, Sequence[AssignmentState]], since_ms: int
+) -> dict[str, int]:
+    """Group id -> how many of its rebalances are known from `since_ms` on, without groups that have none."""
+    return Counter(pair.group_id for pair in _all_pairs(recorded, inferred) if pair.new.at_ms >= since_ms)
 
 
 def with_stored(live: RecentRebalances, stored: RecentRebalances) -> RecentRebalances:
@@ -117,6 +125,15 @@ def _known_since_ms(live: RecentRebalances, stored: RecentRebalances) -> int | N
         return live.known_since_ms
     reaches = stored.known_until_ms >= live.known_since_ms
     return min(stored.known_since_ms, live.known_since_ms) if reaches else live.known_since_ms
+
+
+def _all_pairs(
+    recorded: Mapping[str, Sequence[RecordedState]], inferred: Mapping[str, Sequence[AssignmentState]]
+) -> Iterator[_Pair]:
+    """The recorded states of a group if it has any, else the inferred ones."""
+    states: dict[str, Sequence[AssignmentState]] = {**inferred, **recorded}
+    for group_id, kept in states.items():
+        yield from _pairs(group_id, kept)
 
 
 def _pairs(group_id: str, states: Sequence[AssignmentState]) -> Iterator[_Pair]:

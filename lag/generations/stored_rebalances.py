@@ -61,6 +61,14 @@ def stored_rebalances(
     )
 
 
+def stored_counts(history: History, cluster: str, since: datetime, until: datetime) -> dict[str, int]:
+    """Group id -> about how many rebalances it had between two times: its generations and epochs with a record.
+
+    The first one of a group may be no rebalance that is listed: its state before is not known. Raises HistoryError.
+    """
+    return _GroupEvents(history, cluster).counts(since, until)
+
+
 def _states(rows: list[dict[str, Any]], names: Mapping[UUID, str]) -> Mapping[str, list[RecordedState]]:
     """The states of the groups in these rows of `_GroupEvents.records`."""
     recorder = GenerationRecorder(names.get, MAX_REBALANCES + 1)
@@ -82,6 +90,15 @@ class _GroupEvents:
         """Group and time of the newest records of rebalances between two times, at most MAX_RECORDS."""
         where = f"{self._between(since, until)} AND {_IS_REBALANCE}"
         return self._rows(f"SELECT group_id, ts FROM {TABLE} WHERE {where} ORDER BY ts DESC LIMIT {MAX_RECORDS}")
+
+    def counts(self, since: datetime, until: datetime) -> dict[str, int]:
+        """Group id -> its generations or epochs with a record between two times."""
+        found = self.history.query_open(
+            f"SELECT group_id, count(DISTINCT generation_or_epoch) AS n FROM {TABLE} "
+            f"WHERE {self._between(since, until)} AND {_IS_REBALANCE} GROUP BY group_id",
+            TABLE,
+        )
+        return {} if found is None else {row["group_id"]: row["n"] for row in found.to_pylist() if row["n"]}
 
     def records(self, groups: Collection[str], begin: datetime, until: datetime) -> list[dict[str, Any]]:
         """The records of these groups: all from `begin` on, and before it the last one of each key.

@@ -98,9 +98,13 @@ class Collector:
         """The group's generations, as far as they are kept: recorded, otherwise inferred."""
         return self._generations.recording(group_id)
 
-    def recent_rebalances(self) -> RecentRebalances:
-        """The last rebalances of all groups, newest first."""
-        return self._generations.recent()
+    def recent_rebalances(self, until_ms: int | None = None) -> RecentRebalances:
+        """The last rebalances of all groups, or the last up to that time, newest first."""
+        return self._generations.recent(until_ms)
+
+    def rebalance_counts(self, since_ms: int) -> Mapping[str, int]:
+        """Group id -> how many of its rebalances are known from that time on."""
+        return self._generations.rebalance_counts(since_ms)
 
     def share_targets(self, group_id: str) -> Mapping[str, TargetPartitions]:
         """The target assignments of a share group, by member id, as far as their records were read."""

@@ -1,15 +1,16 @@
 """A feed that is set by hand, and the sources made of it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
 from app.server.settings import ClusterSettings, Settings
-from app.server.source import Source
+from app.server.source import Feed, Source
 from lag.errors import ConfigError
 from lag.generations.live_group import TargetPartitions
-from lag.generations.recent import RecentRebalances
+from lag.generations.recent import MAX_REBALANCES, RecentRebalances
 from lag.generations.recorded import FollowStatus, Origin, Recording
 from lag.model import Broker, Problem
 from tests.app import synthetic
@@ -52,8 +53,14 @@ class HandFeed:
     def following(self) -> FollowStatus | None:
         return self.followed
 
-    def recent_rebalances(self) -> RecentRebalances:
-        return self.recent
+    def recent_rebalances(self, until_ms: int | None = None) -> RecentRebalances:
+        """As the collector: at most MAX_REBALANCES of them."""
+        up_to = [one for one in self.recent.rebalances if until_ms is None or one.at_ms <= until_ms]
+        listed, has_older = tuple(up_to[:MAX_REBALANCES]), self.recent.has_older or len(up_to) > MAX_REBALANCES
+        return replace(self.recent, rebalances=listed, has_older=has_older)
+
+    def rebalance_counts(self, since_ms: int) -> Mapping[str, int]:
+        return Counter(one.group_id for one in self.recent.rebalances if one.at_ms >= since_ms)
 
     def share_targets(self, group_id: str) -> Mapping[str, TargetPartitions]:
         return self.targets
@@ -80,7 +87,7 @@ def report(
     )
 
 
-def source(**feeds: HandFeed) -> Source:
+def source(**feeds: Feed) -> Source:
     """A source with those feeds; names of clusters are their keywords."""
     settings = Settings(clusters=tuple(ClusterSettings(name=name, bootstrap_servers=f"{name}:9092") for name in feeds))
     masked = {"bootstrap.servers": "demo:9092", "security.protocol": "SASL_SSL", "sasl.password": "••••"}

@@ -88,6 +88,8 @@ def _part(its: Offsets, first: int, end: int) -> Part:
         return Part.LOST
     if its.log_end is not None and first >= its.log_end:
         return Part.BEYOND
+    if its.committed is not None and its.log_end is not None and its.committed > its.log_end:
+        return Part.LOG  # the commit is for an earlier log: whether the group read these is not known
     if its.committed is not None and end <= its.committed:
         return Part.AGAIN if its.position is not None and first >= its.position else Part.READ
     if its.position is not None and end <= its.position:

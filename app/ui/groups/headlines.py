@@ -63,7 +63,8 @@ def predicate(health: GroupHealth, type_: GroupType, now_ms: int, zone: tzinfo) 
             what = f"the {offset} does not move" if is_shared else "no commit"
             return f"is stuck: {what} on{on} {noun}{when and f',{when}'}"
         case Status.BEYOND_END:
-            return f"{has_been} beyond the log end on{on} {noun}{when}: the topic was recreated or truncated"
+            had = "had " if when else ""
+            return f"has {had}{offset}s beyond the log end on{on} {noun}{when}: the topic was recreated or truncated"
         case Status.REWOUND:
             return f"was rewound on{on} {noun} and {'has read' if when else 'reads'} records again{when}"
         case Status.FALLING_BEHIND:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -44,25 +44,57 @@ def recording(page: Shown, group_id: str) -> "Recording | None":
     return None if its is None else its.recording(group_id)
 
 
-@once_per_snapshot(max_entries=4)
-def recent(page: Shown) -> "RecentRebalances":
-    """The last rebalances of all groups, with those of the history, at the time when the snapshot was first shown."""
+@dataclass(frozen=True, slots=True)
+class RebalanceCounts:
+    """Group id -> how many rebalances it had. `is_about`: those that the history has are counted by their records."""
+
+    by_group: Mapping[str, int]
+    is_about: bool = False
+
+
+@once_per_snapshot(max_entries=8)
+def rebalance_counts(page: Shown, since_ms: int) -> RebalanceCounts:
+    """How many rebalances each group had from that time on, with those of the history."""
+    its, root, cluster_id = feed(), source.current().settings.history, page.report.snapshot.cluster_id
+    live = {} if its is None else its.rebalance_counts(since_ms)
+    if root is None or cluster_id is None:
+        return RebalanceCounts(live)
+    from lag.generations.stored_rebalances import stored_counts
+    from lag.history.store import History  # deltalake is needed only with a history
+
+    until = from_ms(page.report.snapshot.at_ms)
+    since = max(until - RETENTION, from_ms(since_ms))
+    try:
+        stored = stored_counts(History(root), cluster_id, since, until)
+    except HistoryError as error:  # the History page shows it
+        log.info("the history of the rebalances: %s", error)
+        return RebalanceCounts(live)
+    both = {group: max(live.get(group, 0), stored.get(group, 0)) for group in {*live, *stored}}
+    return RebalanceCounts(both, is_about=True)
+
+
+@once_per_snapshot(max_entries=8)
+def recent(page: Shown, until_ms: int | None = None) -> "RecentRebalances":
+    """The last rebalances of all groups, with those of the history, at the time when the snapshot was first shown.
+
+    With `until_ms` the last up to that time.
+    """
     from lag.generations.recent import RecentRebalances, with_stored
 
     its = feed()
-    live = RecentRebalances() if its is None else its.recent_rebalances()
+    live = RecentRebalances() if its is None else its.recent_rebalances(until_ms)
     root, snapshot = source.current().settings.history, page.report.snapshot
     if root is None or snapshot.cluster_id is None:
         return live
-    until_ms = snapshot.at_ms // MINUTE_MS * MINUTE_MS
+    before_ms = snapshot.at_ms // MINUTE_MS * MINUTE_MS if until_ms is None else until_ms + 1
     try:
-        return with_stored(live, _stored_rebalances(root, snapshot.cluster_id, until_ms, _topic_names(snapshot)))
+        return with_stored(live, _stored_rebalances(root, snapshot.cluster_id, before_ms, _topic_names(snapshot)))
     except HistoryError as error:  # the History page shows it
         log.info("the history of the rebalances: %s", error)
         return live
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False)
 def _stored_rebalances(root: str, cluster_id: str, until_ms: int, _names: Mapping[UUID, str]) -> "RecentRebalances":
     from lag.generations.stored_rebalances import stored_rebalances
     from lag.history.store import History  # deltalake is needed only with a history

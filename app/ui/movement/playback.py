@@ -63,7 +63,7 @@ def _buttons(names: list[str], redraw: bool) -> list[tuple[str, list[Any]]]:
 
 def _menu(buttons: list[tuple[str, list[Any]]], below_px: int, colours: Palette) -> dict[str, Any]:
     # Plotly paints a hovered button pale in every theme, so that fill and ink must suit dark text in every theme.
-    fill = LIGHT.grid if colours is LIGHT else colours.kept
+    fill = colours.gained if colours.is_dark else colours.grid
     return {
         "type": "buttons",
         "direction": "left",

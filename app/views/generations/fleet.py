@@ -1,5 +1,6 @@
 """The page without a group: the last rebalances of all groups."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ from app.ui import formats, required_report, state, widgets
 from app.ui.groups import recordings
 from app.views.generations import filters, link, text
 from app.views.generations.cause_looks import cause_looks
+from lag.generations.cause_kind import CauseKind
 from lag.generations.recent import Rebalance, RecentRebalances
 from lag.generations.recorded import Origin
 
@@ -22,34 +24,69 @@ WITHIN[filters.ALL] = "so far"
 
 def fleet(page: state.Shown, title: "st.delta_generator.DeltaGenerator") -> None:
     """The last rebalances of all groups, filtered by time and cause; a click opens one. The headline is in `title`."""
-    found = _of_users(page, recordings.recent(page))
-    now_ms = page.report.snapshot.at_ms
+    until_ms, now_ms = link.until_ms(), page.report.snapshot.at_ms
+    found = _of_users(page, recordings.recent(page, until_ms))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         key = filters.time_range(filters.shortest([one.at_ms for one in found.rebalances], now_ms))
         within = [one for one in found.rebalances if one.at_ms >= filters.since_ms(key, now_ms)]
         kinds = filters.causes(one.kinds for one in within)
     rows = [one for one in within if kinds & set(one.kinds)]
+    is_part = until_ms is not None or (found.has_older and len(within) == len(found.rebalances) > 0)
     with title:
-        required_report.headline(page, text.fleet_headline(rows, _within(found, key, now_ms)))
+        when = _when(found, key, now_ms)
+        if is_part and kinds == frozenset(CauseKind):
+            head = _counted(page, key, when)
+        else:
+            listed = Counter(one.group_id for one in rows)
+            head = text.fleet_headline(listed, _from_to(within, now_ms) if is_part and within else when)
+        required_report.headline(page, head)
         required_report.status_line("", text.fleet_facts(rows, _known_since(found, key, now_ms)), small=True)
-    if not found.rebalances:
+    if not found.rebalances and until_ms is None:
         st.markdown(
             "Rebalances appear here when a member joins or leaves, a topic gets more partitions, or the assignor "
             "changes. Choose a group to see its generations."
         )
         return
-    _table(rows)
-    if found.has_older:
-        widgets.note("Older rebalances are not listed; choose a group to see those of it.")
+    _table(rows, _from_to(within, now_ms) if is_part else "")
+    if is_part:
+        _pages(within, found.has_older and len(within) == len(found.rebalances), key)
 
 
-def _within(found: RecentRebalances, key: str, now_ms: int) -> str:
-    """ "in the last hour"; the time since which rebalances are listed if that is shorter."""
-    oldest_ms = min((one.at_ms for one in found.rebalances), default=0) if found.has_older else 0
-    if oldest_ms > filters.since_ms(key, now_ms):
-        return f"since {formats.clock_and_day(oldest_ms, now_ms, state.zone())}"
+def _counted(page: state.Shown, key: str, when: str) -> str:
+    """The headline with the rebalances of the whole range, of which the table lists a part."""
+    counts = recordings.rebalance_counts(page, filters.since_ms(key, page.report.snapshot.at_ms))
+    frame = state.group_table(page).frame
+    hidden = set(frame["group"][frame["hidden"]])
+    by_group = {group: count for group, count in counts.by_group.items() if group not in hidden}
+    return text.fleet_headline(by_group, when, counts.is_about)
+
+
+def _when(found: RecentRebalances, key: str, now_ms: int) -> str:
+    """ "in the last hour", with a remark if not all rebalances of that time are known."""
     known = key == filters.ALL or not _known_since(found, key, now_ms)
     return WITHIN[key] if known else f"{WITHIN[key]}, as far as is known"
+
+
+def _from_to(rows: Sequence[Rebalance], now_ms: int) -> str:
+    """ "from 02:10:03 to 03:45:11", the times of the oldest and the newest of them; "" without any."""
+    if not rows:
+        return ""
+    oldest, newest = (formats.clock_and_day(one.at_ms, now_ms, state.zone()) for one in (rows[-1], rows[0]))
+    return f"from {oldest} to {newest}"
+
+
+def _pages(rows: Sequence[Rebalance], has_older: bool, key: str) -> None:
+    """The buttons that list older rebalances of the range, and the newest ones."""
+
+    def list_until(until_ms: int | None) -> None:
+        state.set_url(filters.RANGE, key)
+        state.set_url(link.UNTIL, None if until_ms is None else str(until_ms))
+
+    with st.container(horizontal=True, gap="small"):
+        if has_older and rows:
+            widgets.plain_button("Older", "arrow_back", "older_rebalances", list_until, rows[-1].at_ms)
+        if link.until_ms() is not None:
+            widgets.plain_button("Newest", "last_page", "newest_rebalances", list_until, None)
 
 
 def _known_since(found: RecentRebalances, key: str, now_ms: int) -> str:
@@ -67,11 +104,12 @@ def _of_users(page: state.Shown, found: RecentRebalances) -> RecentRebalances:
     return replace(found, rebalances=tuple(one for one in found.rebalances if one.group_id not in hidden))
 
 
-def _table(rows: Sequence[Rebalance]) -> None:
+def _table(rows: Sequence[Rebalance], from_to: str) -> None:
     frame = frame_of(rows)
     st.session_state[_ROWS] = [(one.group_id, link.Key(one.number, one.at_ms)) for one in rows]
     with st.container(gap="xxsmall"):
-        widgets.titled_table("Rebalances", ":gray[newest first; a click opens the generation]", "rebalances", frame)
+        legend = f":gray[{formats.joined(from_to, 'newest first; a click opens the generation')}]"
+        widgets.titled_table("Rebalances", legend, "rebalances", frame)
         widgets.table(
             _view(frame, rows),
             key="rebalances",

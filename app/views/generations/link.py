@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.ui import link_values, state
 
-GENERATION, AT = "generation", "at"
+GENERATION, AT, UNTIL = "generation", "at", "until"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,11 @@ def asked() -> Key | None:
     """The generation in the URL; None if it names none."""
     number = link_values.whole(GENERATION)
     return None if number is None else Key(number, link_values.whole(AT))
+
+
+def until_ms() -> int | None:
+    """The time in the URL up to which rebalances are listed, in ms since 1970; None: up to now."""
+    return link_values.whole(UNTIL)
 
 
 def place(keys: Sequence[Key], wanted: Key | None, old: int | None = None) -> Place:

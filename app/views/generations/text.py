@@ -1,7 +1,7 @@
 """Sentences on rebalances: time without an owner, and the list of all groups."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from app.ui import formats
 from lag.generations.ownership import OwnershipTimeline, WithoutOwner
@@ -48,12 +48,12 @@ def total_gap(owned: OwnershipTimeline) -> str:
     return f"Without an owner since the oldest generation: {least}{every} in total, most {longest}."
 
 
-def fleet_headline(rebalances: Sequence[Rebalance], within: str) -> str:
-    """ "23 rebalances of 9 groups in the last hour, most of `checkout` (7)"."""
-    if not rebalances:
+def fleet_headline(by_group: Mapping[str, int], within: str, is_about: bool = False) -> str:
+    """ "23 rebalances of 9 groups in the last hour, most of `checkout` (7)" of the number for each group."""
+    if not by_group:
         return f"No rebalance {within}"
-    groups = Counter(one.group_id for one in rebalances)
-    count = formats.plural(len(rebalances), "rebalance")
+    groups = Counter(by_group)
+    count = f"{'About ' if is_about else ''}{formats.plural(groups.total(), 'rebalance')}"
     if len(groups) == 1:
         return f"{count} of {formats.code(next(iter(groups)))} {within}"
     (most, times), *_ = groups.most_common(1)

@@ -34,7 +34,7 @@ def timeline(live: Recording, at: int, names: Mapping[str, str], now_ms: int, ch
         owned = ownership_timeline(_newest(live), now_ms)
         since_ms = max(filters.since_ms(key, owned.until_ms), owned.since_ms)
         _draw(_figure_of(live, causes, owned, names, since_ms, kinds, at), choose)
-        hint = "" if _is_phone() else "Drag to zoom, double-click for all; click a mark to select its generation."
+        hint = "" if state.is_phone() else "Drag to zoom, double-click for all; click a mark to select its generation."
         widgets.note(f"{formats.md(text.total_gap(owned))} {hint}")
 
 
@@ -84,7 +84,7 @@ def _mark(live: Recording, position: int, kind: CauseKind, names: Mapping[str, s
 
 
 def _draw(its: charts.Timeline, choose: Callable[[int], None]) -> None:
-    fig = charts.timeline(its, state.palette(), zoom=not _is_phone())
+    fig = charts.timeline(its, state.palette(), zoom=not state.is_phone())
     shown = formats.plural(len(its.marks), "rebalance")
     what = "partition" if all(name.rpartition("-")[2].isdigit() for name in its.lanes) else "member"
     alt = f"{shown} from {its.since:%H:%M:%S} to {its.until:%H:%M:%S}, above {formats.plural(len(its.lanes), what)}"
@@ -96,11 +96,6 @@ def _clicked(choose: Callable[[int], None]) -> None:
     data = points[0].get("customdata") if points else None
     if isinstance(data, list | tuple) and len(data) == 2:  # a mark; bars have only the hover text
         choose(int(data[1]))
-
-
-def _is_phone() -> bool:
-    """On a phone dragging scrolls the page."""
-    return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
 def _legend(causes: Iterable[Iterable[CauseKind]]) -> str:

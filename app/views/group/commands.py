@@ -106,7 +106,8 @@ def _reset(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> C
         topics[row.tp.topic].append(str(row.tp.partition))
     where = [word for name, numbers in topics.items() for word in ("--topic", _topic(view, name, numbers))]
     line = _groups(view, tools, "--reset-offsets", *where, "--to-earliest", "--dry-run")
-    return Command("Stop the group, check the new offsets, then run it with --execute instead of --dry-run", line)
+    first = "Stop the group, check" if view.group.members else "Check"
+    return Command(f"{first} the new offsets, then run it with --execute instead of --dry-run", line)
 
 
 def _topic(view: GroupView, name: str, partitions: Sequence[str]) -> str:
@@ -117,6 +118,4 @@ def _topic(view: GroupView, name: str, partitions: Sequence[str]) -> str:
 
 def _delete_offsets(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> Command:
     where = [word for name in sorted({row.tp.topic for row in affected}) for word in ("--topic", name)]
-    return Command(
-        "Delete the offsets if the topic will not come back", _groups(view, tools, "--delete-offsets", *where)
-    )
+    return Command("Delete the group's offsets for the topic", _groups(view, tools, "--delete-offsets", *where))

@@ -6,7 +6,7 @@ from datetime import tzinfo
 import numpy as np
 from numpy.typing import NDArray
 
-from app.ui import formats
+from app.ui import formats, verdicts
 from app.views.group.lag_history import LagHistory
 from app.views.group.view import GroupView
 from lag.offsets import PartitionProblem
@@ -62,8 +62,15 @@ def no_line(known: int, found: LagHistory, view: GroupView) -> str:
         return f"{'Its topic was' if len(view.topics) == 1 else 'Its topics were'} deleted: there is no lag."
     if len(found.polls.at_ms) > 1:
         polls = formats.plural(len(found.polls.at_ms), "poll")
-        return f"The lag is known in {known} of {polls}; the chart needs two." if known else f"No lag known in {polls}."
+        return f"The lag is known in {known} of {polls}; the chart needs two." if known else _not_known(view, polls)
     return "The chart appears after the second poll."
+
+
+def _not_known(view: GroupView, polls: str) -> str:
+    """The lag is known in none of these polls; why, if it is the same for all partitions."""
+    problems = {row.problem for row in view.lags}
+    only = next(iter(problems)) if len(problems) == 1 else None
+    return f"No lag known in {polls}{'' if only is None else f': {verdicts.problem(only, view.group.type)}'}."
 
 
 def beginning(found: LagHistory, clock: Clock, is_recorded: bool) -> str:
@@ -83,7 +90,7 @@ def gaps(found: LagHistory, clock: Clock) -> str:
     longest, total = clock.between(*found.gaps[int(np.argmax(lengths_ms))]), formats.duration(sum(lengths_ms) / 1000)
     if len(found.gaps) == 1:
         return f"No polls from {longest} ({total})."
-    return f"{len(found.gaps):,} times without polls, {total} in total; the longest from {longest}."
+    return f"{len(found.gaps):,} gaps in the polls, {total} in total; the longest from {longest}."
 
 
 def trend_alt(known: NDArray[np.float64]) -> str:

@@ -1,15 +1,25 @@
 """The table of a group's members."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from app.ui import downloads, formats, widgets
+from app.ui.fitting import fitting, has_values
 from app.ui.table_limits import MAX_ROWS
 from app.views.group import tables
 from app.views.group.view import GroupView
 from lag.model import GroupType
 
-COLUMNS = "member v lag partitions share moved epoch host note instance rack client member_id"
+MEMBERS_PX = 711
+"""The room for the columns at a window of 1,440 pixels."""
+
+OPTIONAL = frozenset({"epoch", "note", "instance", "rack"})
+"""The columns that many groups have no values for."""
+
+SPARE = ("member_id", "client", "instance", "rack", "host", "share", "moved")
+"""The columns that are left out first if not all fit."""
 
 
 def members(view: GroupView) -> None:
@@ -33,29 +43,39 @@ def members(view: GroupView) -> None:
 
 def _members_table(view: GroupView, frame: pd.DataFrame) -> None:
     frame = frame.assign(v=widgets.as_tags(frame["verdict"]), moved=widgets.timedeltas(frame["last_moved_s"]))
-    empty = [name for name in ("epoch", "note", "instance", "rack") if not frame[name].replace("", None).notna().any()]
-    c = st.column_config
+    columns = {
+        name: column
+        for name, column in _columns(view.group.type).items()
+        if name not in OPTIONAL or has_values(frame[name])
+    }
+    shown = fitting(columns, SPARE, MEMBERS_PX)
     widgets.table(
-        frame[COLUMNS.split()].drop(columns=empty),
+        frame[list(columns)],
         key="members",
         most=8,
         alt=f"Members of {view.group.group_id}: verdict, partitions, lag and its share, last progress, host",
-        columns={
-            "member": c.TextColumn("Member", width=126, pinned=True),
-            "v": widgets.verdict_column(124, extra=[(tables.IDLE, "gray"), (tables.WAITING, "blue")]),
-            "partitions": c.NumberColumn("Partitions", width=74),
-            "lag": widgets.integer("Lag", 84, "Records behind on its partitions"),
-            "share": c.ProgressColumn("Lag share", min_value=0, max_value=100, format="%d %%", width=84, color="gray"),
-            "moved": widgets.seconds_column(*_last_moved(view.group.type)),
-            "host": c.TextColumn("Host", width=80),
-            "rack": c.TextColumn("Rack", width=60),
-            "instance": c.TextColumn("Instance id", width=110),
-            "epoch": c.TextColumn("Epoch", width=54, help="Member epoch, and the group's where it differs (KIP-848)"),
-            "note": c.TextColumn("Note", width=150),
-            "client": c.TextColumn("Client id", width=120),
-            "member_id": c.TextColumn("Member id", width=240),
-        },
+        columns=columns,
+        shown=shown,
     )
+
+
+def _columns(type_: GroupType) -> dict[str, Any]:
+    c = st.column_config
+    return {
+        "member": c.TextColumn("Member", width=126, pinned=True),
+        "v": widgets.verdict_column(124, extra=[(tables.IDLE, "gray"), (tables.WAITING, "blue")]),
+        "lag": widgets.integer("Lag", 84, "Records behind on its partitions"),
+        "partitions": c.NumberColumn("Partitions", width=74),
+        "share": c.ProgressColumn("Lag share", min_value=0, max_value=100, format="%.0f %%", width=84, color="gray"),
+        "moved": widgets.seconds_column(*_last_moved(type_)),
+        "epoch": c.TextColumn("Epoch", width=54, help="Member epoch, and the group's where it differs (KIP-848)"),
+        "host": c.TextColumn("Host", width=80),
+        "note": c.TextColumn("Note", width=150),
+        "instance": c.TextColumn("Instance id", width=110),
+        "rack": c.TextColumn("Rack", width=60),
+        "client": c.TextColumn("Client id", width=120),
+        "member_id": c.TextColumn("Member id", width=240),
+    }
 
 
 def _last_moved(type_: GroupType) -> tuple[str, int, str]:
@@ -69,5 +89,7 @@ def _no_members(view: GroupView) -> str:
     if view.group.problems:
         return f"Not known: {formats.md(view.group.problems[0].cause)}."
     if view.lags:
+        if view.health.consume_rate:
+            return "No members, and its offsets move: the application assigns partitions itself (`assign()`)."
         return "No members. The application is stopped, or it assigns partitions itself (`assign()`)."
     return "No members."

@@ -46,13 +46,13 @@ def show_plan(plan: Plan) -> None:
 def _files(plan: Plan) -> None:
     options = {"type": "tertiary"}
     name = "undo" if plan.undoes else "plan"
-    downloads.download(
+    downloads.button(
         "Plan", lambda: plan_text(plan).encode(), f"{name}.json", "application/json", "reset_json", **options
     )
     undo = undo_plan(plan, state.now_ms())
     if undo is not None and plan.undoes is None:
         data = offsets_csv(undo.partitions).encode()
-        downloads.download("Undo as CSV", lambda: data, "undo.csv", "text/csv", "reset_csv", **options)
+        downloads.button("Undo as CSV", lambda: data, "undo.csv", "text/csv", "reset_csv", **options)
 
 
 def show_apply(plan: Plan) -> None:

@@ -45,15 +45,36 @@ def _who_reads_what(page: state.Shown, rows: pd.DataFrame) -> None:
     groups = tables.by_group({topic: by_topic[topic] for topic in topics})
     if not groups:
         return
+    seen = {reader.status for its in groups.values() for reader in its.values()}
+    legend = f":small[{widgets.verdict_legend(seen)}]"
     with st.container(gap="xxsmall"):
+        if state.is_phone():
+            widgets.titled("Who reads what", ":gray[lag of each group by topic]")
+            st.markdown(legend)
+            _reader_list(tables.reader_rows(groups))
+            return
         widgets.titled("Who reads what", ":gray[groups by topic, with their lag, in the colour of the group's verdict]")
         if len(topics) > limits.READER_TOPICS or len(groups) > limits.READER_GROUPS:
             widgets.note(text.map_limit(len(topics), len(groups)))
             return
         fig = charts.who_reads_what(topics, groups, state.palette())
         widgets.chart(fig, "who_reads_what", text.map_alt(len(topics), groups))
-        seen = {reader.status for its in groups.values() for reader in its.values()}
-        st.markdown(f":small[{widgets.verdict_legend(seen)}]")
+        st.markdown(legend)
+
+
+def _reader_list(rows: pd.DataFrame) -> None:
+    """The map as a list, for a window in which its cells would be too narrow to read."""
+    widgets.table(
+        rows[["name", "topic", "lag"]].head(MAX_ROWS),
+        key="reader_list",
+        most=16,
+        alt=f"{formats.plural(len(rows), 'pair')} of group and topic, most urgent group first: lag",
+        columns={
+            "name": widgets.page_opener("Group", "open_listed", 146, rows["group"], "group", "group"),
+            "topic": st.column_config.TextColumn("Topic", width=124),
+            "lag": widgets.integer("Lag", 76, "Records behind in the topic"),
+        },
+    )
 
 
 def _filtered(frame: pd.DataFrame) -> pd.DataFrame:

@@ -110,9 +110,11 @@ def _matrix(rows: pd.DataFrame, name: str) -> None:
     lags = [column for column in rows.columns if column.startswith("lag: ")]
     without = [] if (rows["problem"] != "").any() else ["problem"]
     without += ["last_stable"] if rows["last_stable"].equals(rows["log_end"]) else []
+    offsets = [column for column in rows.columns if column not in {"partition", "problem", *lags}]
+    order = [name for name in ("partition", *lags, "problem", *offsets) if name not in without]
     c = st.column_config
     widgets.table(
-        rows.drop(columns=without),
+        rows[order],
         key="matrix",
         most=16,
         alt=f"Partitions of {name} with offsets, and the lag of each group",

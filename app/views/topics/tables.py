@@ -77,6 +77,17 @@ def by_group(by_topic: Mapping[str, Sequence[Reader]]) -> dict[str, dict[str, Re
     return {group: out[group] for group in sorted(out, key=lambda group: _urgency(out[group].values()))}
 
 
+def reader_rows(rows: Mapping[str, Mapping[str, Reader]]) -> pd.DataFrame:
+    """One row per group and topic: the groups in their order, of each the topic with the highest lag first."""
+    found = [
+        (group, verdicts.VERDICTS[reader.status].symbol, topic, reader.lag)
+        for group, its in rows.items()
+        for topic, reader in sorted(its.items(), key=lambda of: -1 if of[1].lag is None else of[1].lag, reverse=True)
+    ]
+    frame = pd.DataFrame(found, columns=["group", "symbol", "topic", "lag"])
+    return frame.assign(name=frame["symbol"] + " " + frame["group"]).astype({"lag": "Int64"})
+
+
 def _urgency(readers: Collection[Reader]) -> tuple[int, int]:
     return min(verdicts.RANK[r.status] for r in readers), -sum(r.lag or 0 for r in readers)
 

@@ -53,7 +53,7 @@ def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: Gr
     small = (codes == STATUS_CODE[Status.OK]) & still & status_rules.maybe_markers(current, rules)
     maybe_markers = small | (current.remainder == status_rules.MARKERS_ONLY)
     return RowVerdicts(
-        lag=lag,
+        lag=np.where(window.committed > window.log_end, UNKNOWN, lag),  # beyond the end it is not 0
         current=current,
         stats=stats,
         status=codes,

@@ -34,6 +34,7 @@ from tests.lag.generations.recorded.test_history import keep
 from tests.lag.history.rows import NOON
 
 GROUP = "orders-enrichment"
+BERLIN = ZoneInfo("Europe/Berlin")
 JOIN_B = Event(30_000, Join(Member("b", client_id="c-b", topics=("orders",))))
 
 
@@ -141,15 +142,54 @@ def test_without_a_history_only_what_happened_since_the_start_is_known(open_page
     assert title(open_page("generations", range="1h")).endswith(" in the last hour, as far as is known")
 
 
-def test_of_too_many_rebalances_the_title_says_since_when_they_are_listed(
-    open_page: Open, busy: feeds.HandFeed
-) -> None:
-    busy.recent = replace(busy.recent, has_older=True)
-    since = formats.clock_and_day(busy.recent.rebalances[-1].at_ms, state.now_ms(), ZoneInfo("Europe/Berlin"))
-    page = open_page("generations", range="24h")
-    assert title(page) == f"3 rebalances of 2 groups since {since}, most of `billing` (2)"
-    assert "Older rebalances are not listed" in said(page)
-    assert title(open_page("generations", range="15m")) == "2 rebalances of 2 groups in the last 15 min"
+@pytest.fixture
+def long_night(feed: feeds.HandFeed) -> feeds.HandFeed:
+    """450 rebalances in the last 450 minutes, every third one a departure."""
+    now_ms, kinds = feed.report.snapshot.at_ms, (CauseKind.LEFT, CauseKind.JOINED, CauseKind.JOINED)
+    feed.recent = RecentRebalances(
+        tuple(rebalance("billing", 450 - at, now_ms - 60_000 * at, kinds[at % 3]) for at in range(450))
+    )
+    return feed
+
+
+def numbers(page: AppTest) -> list[int]:
+    return list(table(page, "rebalance")["generation"])
+
+
+def test_every_rebalance_of_a_long_night_can_be_reached(open_page: Open, long_night: feeds.HandFeed) -> None:
+    page, seen = open_page("generations", range="24h"), set[int]()
+    while True:
+        assert title(page) == "450 rebalances of `billing` in the last 24 h"
+        seen |= set(numbers(page))
+        older = [button for button in page.button if button.label == "Older"]
+        if not older:
+            break
+        older[0].click().run()
+    assert seen == set(range(1, 451))
+    assert asked(page)["range"] == "24h"
+    next(button for button in page.button if button.label == "Newest").click().run()
+    assert numbers(page)[0] == 450
+    assert "until" not in asked(page)
+
+
+def test_the_link_to_older_rebalances_shows_the_same_later(open_page: Open, long_night: feeds.HandFeed) -> None:
+    until_ms = long_night.recent.rebalances[300].at_ms
+    page = open_page("generations", range="24h", until=str(until_ms))
+    first, *_, last = (formats.clock_and_day(one.at_ms, state.now_ms(), BERLIN) for one in
+                       long_night.recent.rebalances[300:])  # fmt: skip
+    assert numbers(page) == list(range(150, 0, -1))
+    assert f"from {last} to {first} · newest first" in said(page)
+
+
+def test_a_cause_counts_in_the_rebalances_that_are_listed(open_page: Open, long_night: feeds.HandFeed) -> None:
+    page = open_page("generations", range="24h", cause="left")
+    assert title(page).startswith("67 rebalances of `billing` from ")
+
+
+def test_in_a_shorter_time_all_are_listed(open_page: Open, long_night: feeds.HandFeed) -> None:
+    page = open_page("generations", range="1h")
+    assert title(page) == "61 rebalances of `billing` in the last hour"
+    assert not [button for button in page.button if button.label in ("Older", "Newest")]
 
 
 def test_the_url_names_the_generation_by_its_number(open_page: Open, feed: feeds.HandFeed) -> None:

@@ -83,6 +83,25 @@ def test_what_an_open_transaction_holds_is_explained(open_page: Open) -> None:
     assert table(page, "most urgent first").iloc[0]["held"] == 3_500
 
 
+def test_what_fits_beside_each_other_is_shown_and_the_rest_is_in_the_column_menu(open_page: Open) -> None:
+    page = open_page("group", group="orders-enrichment")
+    members, *_, partitions = (list(element.proto.column_order) for element in page.dataframe)
+    assert members == ["member", "v", "lag", "partitions", "moved", "epoch", "note"]
+    assert partitions == [
+        *("partition", "v", "lag", "owner", "time_lag", "drains", "trend", "note", "lost"),
+        *("committed", "log_end", "log_start"),
+    ]
+    assert "More columns: Produced/s, Committed/s." in said(page)
+
+
+def test_a_group_without_members_whose_offsets_move_assigns_partitions_itself(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
+    alone = replace(synthetic.Spec("ledger", synthetic.rows("t", [5], [0], 0), ()), state="Empty")
+    feed.report = feeds.report([alone], at_ms=state.now_ms())
+    assert "No members, and its offsets move: the application assigns" in said(open_page("group", group="ledger"))
+
+
 def test_members_show_share_epoch_and_what_they_wait_for(open_page: Open) -> None:
     frame = table(open_page("group", group="orders-enrichment"), "Members of").set_index("member")
     assert frame.loc["enrich-static-2", "epoch"] == "7 of 8"

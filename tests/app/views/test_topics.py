@@ -54,6 +54,8 @@ def test_one_topic_lists_its_groups_and_their_lag_per_partition(open_page: Open)
     assert readers.loc["orders-enrichment", "lost"] == 2_400
     matrix = table(page, "with offsets").set_index("partition")
     assert matrix.loc[1, "lag: orders-enrichment"] == 10_999
+    order = [name.partition(":")[0] for name in matrix.columns]
+    assert order == [*["lag"] * order.count("lag"), "leader", "log_start", "log_end"]
     assert len(matrix) == 12
 
 
@@ -280,6 +282,14 @@ def test_the_map_has_a_row_for_every_group_and_a_tile_for_every_topic_it_reads(
     )
     assert sum(bool(one) for row in hovers for one in row) == reads
     assert "8 need attention: fraud-scoring-v2, billing-settlement" in alt(page, "who_reads_what")
+
+
+def test_on_a_phone_the_map_is_a_list(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "is_phone", lambda: True)
+    page = open_page("topics")
+    assert not page.exception
+    assert not page.get("plotly_chart")
+    assert list(table(page, "pairs of group and topic").iloc[0]) == ["■ fraud-scoring-v2", "payments", 318_396]
 
 
 def test_a_map_beyond_its_limits_is_left_out_and_says_so(open_page: Open, feed: feeds.HandFeed) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from lag.generations.cause_kind import CauseKind
 from lag.generations.ownership import FROM_POLLS, UNFINISHED, WithoutOwner
-from lag.generations.recent import recent_rebalances
+from lag.generations.recent import rebalance_counts, recent_rebalances
 from lag.generations.recorded import GenerationRecorder, Origin, TimedEvent
 from lag.generations.recorded.model import RecordedState
 from lag.generations.state_buffer import AssignmentState
@@ -50,6 +50,13 @@ def test_only_the_newest_within_the_time_and_the_budget_are_computed() -> None:
     assert ([one.number for one in found.rebalances], found.has_older) == ([8, 7, 6, 5], True)
     found = recent_rebalances(known, {}, most_cells=400)
     assert ([one.number for one in found.rebalances], found.has_older) == ([8], True)
+
+
+def test_those_up_to_a_time_are_listed_and_those_from_a_time_on_are_counted() -> None:
+    its = {"g": states(*(classic(1000 * n, n, {"a": [0]} if n % 2 else {"a": [0], "b": [1]}) for n in range(1, 9)))}
+    found = recent_rebalances(its, {}, most=2, until_ms=5000)
+    assert ([one.number for one in found.rebalances], found.has_older) == ([5, 4], True)
+    assert rebalance_counts(its, {"g": [], "h": states(FIRST, SECOND)}, 2000) == {"g": 7, "h": 1}
 
 
 def test_a_group_without_recorded_states_is_inferred_and_its_gaps_are_unknown() -> None:

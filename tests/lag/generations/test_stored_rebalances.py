@@ -14,7 +14,7 @@ from lag.generations import stored_rebalances as module
 from lag.generations.recent import Rebalance, RecentRebalances, recent_rebalances, with_stored
 from lag.generations.recorded import GenerationRecorder, Origin, TimedEvent
 from lag.generations.recorded.model import RecordedState
-from lag.generations.stored_rebalances import stored_rebalances
+from lag.generations.stored_rebalances import stored_counts, stored_rebalances
 from lag.history.resume.stream_progress import mark_read
 from lag.history.store import History
 from lag.records import BytesColumn, decode
@@ -92,6 +92,20 @@ def test_the_newest_are_the_same_when_older_records_are_not_read(
     assert 0 < len(found.rebalances) <= most
     assert found.rebalances == every.rebalances[: len(found.rebalances)]
     assert found.has_older
+
+
+def test_each_generation_or_epoch_of_a_time_counts_once(history: History) -> None:
+    assert stored_counts(history, "c1", SINCE, UNTIL) == {}
+    two_members = [("g", 2, number) for number in (1, 1, 2, 2)]
+    epoch_and_target = [("h", record_type, number) for number in (5, 6, 7) for record_type in (3, 6)]
+    made = [
+        {"group_id": group_id, "src_offset": at, "ts": at, "key": b"k", "record_type": type_, "generation_or_epoch": n}
+        for at, (group_id, type_, n) in enumerate([*two_members, *epoch_and_target])
+    ]
+    history.append("group_events", rows("group_events", *made))
+    assert stored_counts(history, "c1", SINCE, UNTIL) == {"g": 2, "h": 3}
+    assert stored_counts(history, "c1", NOON + timedelta(seconds=2), UNTIL) == {"g": 1, "h": 3}
+    assert stored_counts(history, "other", SINCE, UNTIL) == {}
 
 
 def test_of_another_cluster_or_an_empty_history_there_is_none(history: History) -> None:

@@ -22,7 +22,7 @@ def of(
         (of(0, 60, 80, 100), [Segment(60, Part.READ), Segment(20, Part.UNREAD), Segment(20, Part.HELD)]),
         (of(0, 90, 80, 100), [Segment(80, Part.READ), Segment(10, Part.READ), Segment(10, Part.HELD)]),
         (of(50, 20, 100, 100), [Segment(30, Part.LOST), Segment(50, Part.UNREAD)]),
-        (of(0, 130, 100, 100), [Segment(100, Part.READ), Segment(30, Part.BEYOND)]),
+        (of(0, 130, 100, 100), [Segment(100, Part.LOG), Segment(30, Part.BEYOND)]),
         (of(0, None, 100, 100), [Segment(100, Part.LOG)]),
         (of(0, 60, None, None), [Segment(60, Part.READ)]),
         (of(7, 7, 7, 7), []),

@@ -48,6 +48,12 @@ def test_a_group_without_any_commit_has_none_on_any_partition(onset: Onset | Non
     assert "on 2 of 3 partitions" in said(Status.NEVER_COMMITTED, onset, affected=2)
 
 
+def test_it_is_the_offsets_that_are_beyond_the_end() -> None:
+    said_so = said(Status.BEYOND_END, EXACT, affected=3)
+    assert said_so.startswith("has had committed offsets beyond the log end on all partitions since 11:58:55 (")
+    assert said(Status.BEYOND_END, None).startswith("has committed offsets beyond the log end on 2 of 3 partitions: ")
+
+
 def test_a_column_of_onsets_has_nothing_where_there_is_none() -> None:
     onsets = pd.Series([EXACT, None, AT_LEAST], dtype=object)
     assert clocks(onsets, NOON_MS, UTC).tolist() == ["11:58:55", None, "11:58:55 or earlier"]

@@ -107,7 +107,7 @@ def test_playing_starts_at_the_next_generation_with_a_move() -> None:
 @pytest.mark.parametrize("colours", [LIGHT, DARK])
 def test_the_buttons_have_a_fill_for_dark_text_in_both_themes(colours: Palette) -> None:
     menu = tokens(steps("ab", "aa"), 1, colours).figure.layout.updatemenus[0]
-    assert menu.bgcolor == (LIGHT.grid if colours is LIGHT else DARK.kept)
+    assert menu.bgcolor == (LIGHT.grid if colours is LIGHT else DARK.gained)
     assert menu.font.color == LIGHT.text
 
 

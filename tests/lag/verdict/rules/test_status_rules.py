@@ -7,6 +7,7 @@ all polls.
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lag.model import GroupType
@@ -92,8 +93,9 @@ def test_a_commit_at_the_log_start_lost_nothing() -> None:
 
 
 def test_a_commit_beyond_the_log_end() -> None:
-    whole, _ = watch({"orders-0": 120}, {"orders-0": 100}, polls=1)
+    whole, rows = watch({"orders-0": 120}, {"orders-0": 100}, polls=1)
     assert whole.finding.status is Status.BEYOND_END
+    assert np.isnan([whole.lag_trend, rows["orders-0"].lag_trend]).all()
     assert whole.finding.evidence == (
         "committed offset 120 is 20 records beyond the log end 100 of orders-0: "
         "the topic was recreated or truncated afterwards"
