@@ -19,6 +19,7 @@ from app.cli.shared.output import emit, emit_json, note, open_on_a_desktop, use_
 from app.cli.shared.signals import until_stopped
 from app.log_format import LogFormat
 from app.plugins import worked_examples
+from app.server.listener import Listener
 from app.server.settings import ClusterSettings
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.workload import BROKER_PROPERTIES, Workload
@@ -71,7 +72,7 @@ def up(
             begin = partial(_record, kafka, history) if pipeline else None
             imports.join()
             its_up = partial(_dashboard_is_up, announce, begin)
-            serve.start(clusters, port, HOST, INTERVAL_S, shown, history, its_up, log_format)
+            serve.start(clusters, Listener(port, HOST), INTERVAL_S, shown, history, its_up, log_format)
         else:
             _announce(servers, None, False, json)
             signal.pause()

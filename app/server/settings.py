@@ -11,6 +11,7 @@
     GROUPSCOPE_MCP=on           # answer the tool calls of agents at /mcp
     GROUPSCOPE_ALLOW_WRITES=on  # allow the pages to change committed offsets
     GROUPSCOPE_UNDO_FOLDER=/var/lib/groupscope/undo
+    GROUPSCOPE_ALLOWED_HOSTS=groupscope.example.com,*.corp.example.com
 
 The command line sets these variables from its options before it starts the server. Secrets stay in the properties file
 named by `config` and are never read here.
@@ -21,6 +22,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,6 +55,15 @@ EXAMPLES = {
     "mcp": "off",
     "allow_writes": "off",
     "undo_folder": "/var/lib/groupscope/undo",
+    "allowed_hosts": "groupscope.example.com",
+    "insecure": "false",
+    "login": "/etc/groupscope/secrets.toml",
+    "trust_header": "X-Forwarded-User",
+    "trust_groups_header": "X-Forwarded-Groups",
+    "roles": "/etc/groupscope/roles.yaml",
+    "tokens": "/etc/groupscope/tokens.json",
+    "audit": "/var/lib/groupscope/audit.jsonl",
+    "trusted_proxies": "10.0.0.5,10.1.0.0/16",
 }
 
 
@@ -63,6 +74,11 @@ def _from_json(value: Any) -> Any:
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
+
+
+def _listed(value: Any) -> Any:
+    """The parts between commas."""
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
 def _option(parse: Callable[[str], object]) -> BeforeValidator:
@@ -78,6 +94,8 @@ def _option(parse: Callable[[str], object]) -> BeforeValidator:
 
     return BeforeValidator(parsed)
 
+
+HeaderName = Annotated[str | None, Field(pattern="^[A-Za-z0-9-]{1,100}$")]
 
 Pattern = Annotated[str | None, _option(partial(pattern, option="pattern"))]
 """An RE2 pattern."""
@@ -105,6 +123,13 @@ class Settings(BaseSettings):
     verdicts, None for nobody. `metrics_...` is what `/metrics` serves by default.
     `mcp`: whether the tool server answers at `/mcp`. `allow_writes`: whether pages may change a cluster; the plans that
     they apply, and how to undo them, are stored in `undo_folder`.
+
+    `allowed_hosts` are the names under which the server answers, besides those that it knows. `insecure`: it answers
+    without login on addresses that other machines reach. `login` is a file of Streamlit's secrets whose section `auth`
+    names an OpenID Connect provider; `trust_header` and `trust_groups_header` are the headers in which a trusted proxy
+    names the user and the user's groups; `roles` says what each user may see and do, `tokens` has the tokens of
+    programs. `trusted_proxies` are the networks of the reverse proxies whose X-Forwarded headers count.
+    `audit` is the audit log, None: the last events are kept in memory.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
@@ -126,6 +151,15 @@ class Settings(BaseSettings):
     mcp: bool = False
     allow_writes: bool = False
     undo_folder: Path = UNDO_FOLDER
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
+    insecure: bool = False
+    login: Path | None = None
+    trust_header: HeaderName = None
+    trust_groups_header: HeaderName = None
+    roles: Path | None = None
+    tokens: Path | None = None
+    audit: Path | None = None
+    trusted_proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_listed)] = ()
 
     @field_validator("clusters")
     @classmethod
@@ -141,6 +175,11 @@ class Settings(BaseSettings):
         if wanted and (missing := missing_package()):
             raise ValueError(missing)
         return wanted
+
+    @property
+    def has_login(self) -> bool:
+        """Whether a request must show who makes it: by a login, a trusted proxy or a token."""
+        return self.login is not None or self.trust_header is not None or self.tokens is not None
 
     @property
     def metrics(self) -> Options:

@@ -6,9 +6,8 @@ from dataclasses import replace
 from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.cluster.requests.metadata import NO_LEADER, Metadata
 from lag.cluster.requests.poll_client import PollClient
+from lag.merged_problems import merged
 from lag.model import Problem, Scope
-
-NAMES_SHOWN = 3
 
 
 def of_brokers(client: PollClient, meta: Metadata, unlisted: list[Problem]) -> list[Problem]:
@@ -38,21 +37,3 @@ def of_topics(denied: Iterable[str]) -> list[Problem]:
     return merged(
         Problem("unauthorized", Scope.TOPIC, name, cause, f"Grant DESCRIBE on topic {name}") for name in denied
     )
-
-
-def merged(problems: Iterable[Problem]) -> list[Problem]:
-    """Problems of groups or topics, merged by kind and cause; `affected` counts the groups or topics."""
-    by_cause: dict[tuple[str, str], list[Problem]] = {}
-    for problem in sorted(problems, key=lambda problem: problem.subject):
-        by_cause.setdefault((problem.kind, problem.cause), []).append(problem)
-    return [_merge(same) for same in by_cause.values()]
-
-
-def _merge(same: list[Problem]) -> Problem:
-    first, count = same[0], len(same)
-    if count == 1:
-        return replace(first, affected=1)
-    names = ", ".join(problem.subject for problem in same[:NAMES_SHOWN])
-    more = f" and {count - NAMES_SHOWN:,} more" if count > NAMES_SHOWN else ""
-    hint = first.hint.replace(f"{first.scope} {first.subject}", f"these {first.scope}s")
-    return replace(first, subject=names + more, hint=hint, affected=count)

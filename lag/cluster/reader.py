@@ -18,6 +18,7 @@ from lag.cluster.requests.coordinators import NOT_VISIBLE, moved, one_per_id
 from lag.cluster.requests.metadata import Metadata
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
 from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
+from lag.merged_problems import merged
 from lag.model import Broker, ClusterSnapshot, GroupType, Problem, Remainder, Scope
 from lag.offsets import PartitionLag
 
@@ -192,7 +193,7 @@ class _Poll:
     def problems(self, denied: frozenset[str]) -> list[Problem]:
         """Everything that failed. The groups of a coordinator that failed are not listed, only the coordinator."""
         asked = (group for group in self.groups if group.coordinator not in self.client.failed)
-        of_groups = problems.merged(problem for group in asked for problem in group.problems)
+        of_groups = merged(problem for group in asked for problem in group.problems)
         of_brokers = problems.of_brokers(self.client, self.meta, self.unlisted)
         return [*of_brokers, *self.moved, *of_groups, *problems.of_topics(denied)]
 

@@ -4,7 +4,7 @@ Each query names the days of its span, so only the files of those days are opene
 (`lag.history.maintenance`), so only the pages of one group are read.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -24,14 +24,20 @@ RECENT = timedelta(days=2)
 """The newest minute is looked for in this time first, because a search in all files is slow."""
 
 
+def every_group(_group_id: str) -> bool:
+    """Every group may be seen."""
+    return True
+
+
 class HistoryQueries:
     """Queries the history of one cluster. A missing table is as an empty one. All raise HistoryError.
 
-    The columns of the data frames are in `lag.history.frames`.
+    The columns of the data frames are in `lag.history.frames`. `sees` says whether the group of an id may be seen; the
+    others are as if they had not been recorded.
     """
 
-    def __init__(self, history: History, cluster: str) -> None:
-        self._history, self._cluster = history, cluster
+    def __init__(self, history: History, cluster: str, sees: Callable[[str], bool] = every_group) -> None:
+        self._history, self._cluster, self._sees = history, cluster, sees
 
     def latest(self, now: datetime) -> datetime | None:
         """The newest minute that is rolled up; None if there is none."""
@@ -59,7 +65,8 @@ class HistoryQueries:
     def groups(self, span: Span) -> list[str]:
         """Ids of the groups in the span, sorted, with those that never committed."""
         names = ("lag_group_topic_1m", "group_health_1m")
-        return sorted({group for name in names for group in self._distinct(name, "group_id", self._where(span))})
+        found = {group for name in names for group in self._distinct(name, "group_id", self._where(span))}
+        return sorted(filter(self._sees, found))
 
     def topics(self, group_id: str, span: Span) -> list[str]:
         """Names of a group's topics in the span, sorted."""
@@ -195,11 +202,15 @@ class HistoryQueries:
         days = f"dt BETWEEN DATE '{since.astimezone(UTC).date()}' AND DATE '{last.astimezone(UTC).date()}'"
         after, before = (">", "<=") if is_end else (">=", "<")
         times = f"{at} {after} {timestamp(since)} AND {at} {before} {timestamp(until)}"
-        return " AND ".join([days, f"cluster = {literal(self._cluster)}", *equal, times])
+        seen = [] if scope is None or self._sees(scope.group_id) else ["false"]
+        return " AND ".join([days, f"cluster = {literal(self._cluster)}", *seen, *equal, times])
 
     def _frame(self, name: str, sql: str, columns: pa.Schema) -> pd.DataFrame:
         found = self._query(name, sql)
-        return frames.empty(columns) if found is None else frames.frame(found, columns)
+        frame = frames.empty(columns) if found is None else frames.frame(found, columns)
+        if self._sees is every_group or "group_id" not in frame.columns:
+            return frame
+        return frame[frame["group_id"].map(self._sees).astype(bool)].reset_index(drop=True)
 
     def _query(self, name: str, sql: str) -> pa.Table | None:
         return self._history.query_open(sql, name)

@@ -53,6 +53,10 @@ class OnsetColumns(NamedTuple):
         """The same time n times, not exact."""
         return cls(np.full(n, at_ms, np.int64), np.zeros(n, np.bool_), np.full(n, SOURCE_CODE[source], np.uint8))
 
+    def of_rows(self, rows: Ints) -> "OnsetColumns":
+        """Those of some rows, in that order."""
+        return OnsetColumns(self.at_ms[rows], self.is_exact[rows], self.source[rows])
+
     def where(self, chosen: Flags, other: "OnsetColumns") -> "OnsetColumns":
         """`other` where not `chosen` (bool[n])."""
         return OnsetColumns(

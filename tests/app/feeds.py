@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
+from app.server.feed import Feed
 from app.server.settings import ClusterSettings, Settings
-from app.server.source import Feed, Source
+from app.server.source import Source
 from lag.errors import ConfigError
 from lag.generations.live_group import TargetPartitions
 from lag.generations.recent import MAX_REBALANCES, RecentRebalances

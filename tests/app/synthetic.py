@@ -9,8 +9,8 @@ from uuid import UUID
 import numpy as np
 
 from assignors.model import TopicPartition
-from lag.cluster.problems import merged
 from lag.cluster.requests.error_codes import group_problem
+from lag.merged_problems import merged
 from lag.model import Broker, ClusterSnapshot, GroupSnapshot, GroupType, LagTotal, Member, Problem, Scope, Topic
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionLag, PartitionProblem, PartitionRows, problem_code
 from lag.verdict.health import Finding, GroupColumns, GroupHealth, Health, PartitionHealth, PartitionHealths, TimeLag

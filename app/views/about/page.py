@@ -15,6 +15,8 @@ with st.container(gap="xxsmall"):
     required_report.problems(page)
     parts.policy_problem(page)
     not_written()
+    parts.is_open()
+    parts.visitor()
 
 left, right = st.columns([0.6, 0.4], gap="medium")
 with left:

@@ -243,6 +243,19 @@ def test_the_furthest_behind_of_all_groups_comes_first(history: History, asked: 
     ]
 
 
+def test_groups_that_may_not_be_seen_are_as_if_they_had_not_been_recorded(history: History) -> None:
+    made = past("lag_group_topic_1m", *({"at": 0, "group_id": name, "lag_sum": 1} for name in ("mine", "theirs")))
+    history.append("lag_group_topic_1m", made)
+    asked = HistoryQueries(history, "c1", "mine".__eq__)
+    assert asked.groups(FIVE) == ["mine"]
+    assert list(asked.group_lags(FIVE)["group_id"]) == ["mine"]
+    assert (asked.topics("theirs", FIVE), len(asked.topics("mine", FIVE))) == ([], 1)
+    assert numbers(asked.lag(Scope("theirs"), FIVE)["lag_records"]) == [None] * 5
+    assert asked.partitions(Scope("theirs"), FIVE).empty
+    nobody = HistoryQueries(history, "c1", "nobody".__eq__)
+    assert (nobody.groups(FIVE), nobody.group_lags(FIVE).empty) == ([], True)
+
+
 def test_health_is_the_worst_of_each_hour(history: History, asked: HistoryQueries) -> None:
     made = past(
         "group_health_1m",

@@ -1,0 +1,115 @@
+"""The audit log: a file of JSON lines that only its owner can read, and its older files beside it.
+
+Several processes may append to it, as the server and `groupscope token` do.
+"""
+
+import fcntl
+import os
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from lag.audit.event import AuditEvent, event_of
+from lag.errors import ConfigError
+
+OWNER_ONLY = 0o600
+MOST_BYTES = 10_000_000
+OLDER_FILES = 5
+MOST_KEPT = 1_000
+"""Events in memory, of a log without a file."""
+
+
+class AuditLog:
+    """The events of a server. Without a `path`, the last MOST_KEPT are kept in memory. Thread safe.
+
+    A file of more than `most_bytes` becomes `PATH.1`, that one `PATH.2` and so on; `older_files` of them are kept.
+    """
+
+    def __init__(self, path: Path | None = None, most_bytes: int = MOST_BYTES, older_files: int = OLDER_FILES) -> None:
+        self.path, self._most_bytes, self._older = path, most_bytes, older_files
+        self._kept: deque[AuditEvent] = deque(maxlen=MOST_KEPT)
+        self._lock = threading.Lock()
+
+    def append(self, event: AuditEvent) -> None:
+        """Add an event; it is in the file when this returns. Raises ConfigError if it cannot be written."""
+        with self._lock:
+            if self.path is None:
+                self._kept.append(event)
+                return
+            try:
+                with _opened(self.path) as file:
+                    os.write(file, f"{event.line()}\n".encode())
+                    if os.fstat(file).st_size > self._most_bytes:
+                        self._rotate(self.path)
+            except OSError as error:
+                raise _unusable(self.path, error) from None
+
+    def recent(self, most: int = MOST_KEPT) -> Sequence[AuditEvent]:
+        """The newest events, newest first. Raises ConfigError if the file cannot be read."""
+        if self.path is None:
+            with self._lock:
+                return list(self._kept)[::-1][:most]
+        try:
+            return list(_newest(self._files(self.path), most))
+        except OSError as error:
+            raise _unusable(self.path, error) from None
+
+    def check(self) -> None:
+        """Raise ConfigError if the file cannot be written."""
+        if self.path is not None:
+            try:
+                with _opened(self.path):
+                    pass
+            except OSError as error:
+                raise _unusable(self.path, error) from None
+
+    def _rotate(self, path: Path) -> None:
+        files = self._files(path)
+        for newer, older in zip(files[-2::-1], files[:0:-1], strict=True):
+            with suppress(FileNotFoundError):
+                os.replace(newer, older)
+
+    def _files(self, path: Path) -> list[Path]:
+        """The newest first."""
+        return [path, *(path.with_name(f"{path.name}.{number}") for number in range(1, self._older + 1))]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """The file, open to append and locked, so that no other process rotates it meanwhile."""
+    while True:
+        file = os.open(path, os.O_APPEND | os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, OWNER_ONLY)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if _is_at(path, file):
+                yield file
+                return
+        finally:
+            os.close(file)
+
+
+def _is_at(path: Path, file: int) -> bool:
+    """Whether the open file still has that name: another process may have rotated it."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(file))
+    except FileNotFoundError:
+        return False
+
+
+def _newest(files: Sequence[Path], most: int) -> Iterator[AuditEvent]:
+    left = most
+    for path in files:
+        if not left:
+            return
+        lines = deque[str](maxlen=left)
+        with suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as opened:
+            lines.extend(opened)
+        found = [event for line in reversed(lines) if (event := event_of(line)) is not None]
+        left -= len(found)
+        yield from found
+
+
+def _unusable(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"The audit log {path} cannot be used: {error.strerror}", "Name another file with --audit")

@@ -1,0 +1,102 @@
+"""The audit log: every event once, in order, readable by its owner alone."""
+
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lag.audit.event import MOST_TEXT, AuditEvent, Outcome, event_of
+from lag.audit.log import MOST_KEPT, AuditLog
+from lag.errors import ConfigError
+
+
+def event(at_ms: int, detail: str = "") -> AuditEvent:
+    return AuditEvent(at_ms, "reset", Outcome.OK, "ann", "10.0.0.7", "prod", "billing", "p-1", detail)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "audit.jsonl"
+
+
+def test_events_are_read_newest_first_also_by_another_log(path: Path) -> None:
+    log = AuditLog(path)
+    for at_ms in range(5):
+        log.append(event(at_ms))
+    assert [one.at_ms for one in AuditLog(path).recent(3)] == [4, 3, 2]
+    assert AuditLog(path).recent()[-1] == event(0)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@given(st.builds(AuditEvent, st.integers(0, 2**53), st.text(), st.sampled_from(Outcome), st.none() | st.text()))
+def test_an_event_survives_its_line(its: AuditEvent) -> None:
+    assert "\n" not in its.line()
+    assert event_of(its.line()) == its
+
+
+def test_texts_are_cut_off() -> None:
+    cut = event_of(event(1, "x" * 10_000).line())
+    assert cut is not None
+    assert cut.detail == "x" * MOST_TEXT
+
+
+@pytest.mark.parametrize(
+    "line", ["", "{", "[]", "null", '{"at_ms": 1}', '{"at_ms": 1, "action": "a", "outcome": "no"}']
+)
+def test_a_line_that_is_none_is_passed_over(path: Path, line: str) -> None:
+    log = AuditLog(path)
+    log.append(event(1))
+    with path.open("a") as file:
+        file.write(f"{line}\n")
+    log.append(event(2))
+    assert [one.at_ms for one in log.recent()] == [2, 1]
+
+
+def test_full_files_are_kept_beside_it_and_the_oldest_are_deleted(path: Path) -> None:
+    size = len(event(10).line()) + 1
+    log = AuditLog(path, most_bytes=3 * size, older_files=2)
+    for at_ms in range(10, 30):
+        log.append(event(at_ms))
+    assert sorted(one.name for one in path.parent.iterdir()) == ["audit.jsonl.1", "audit.jsonl.2"]
+    assert [one.at_ms for one in log.recent()] == [29, 28, 27, 26, 25, 24, 23, 22]
+    assert {stat.S_IMODE(one.stat().st_mode) for one in path.parent.iterdir()} == {0o600}
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from lag.audit.event import AuditEvent, Outcome
+from lag.audit.log import AuditLog
+log = AuditLog(Path(sys.argv[1]), most_bytes=2000, older_files=100)
+for number in range(100):
+    log.append(AuditEvent(number, sys.argv[2], Outcome.OK))
+"""
+
+
+@pytest.mark.process
+def test_no_event_is_lost_when_several_processes_append(path: Path) -> None:
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), name]) for name in ("a", "b")]
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(AuditLog(path, most_bytes=2000, older_files=100).append, map(event, range(100))))
+    assert [writer.wait() for writer in writers] == [0, 0]
+    found = AuditLog(path, older_files=100).recent(10_000)
+    for action in ("a", "b", "reset"):
+        assert sorted(one.at_ms for one in found if one.action == action) == list(range(100))
+
+
+def test_without_a_file_the_last_events_are_kept() -> None:
+    log = AuditLog()
+    for at_ms in range(MOST_KEPT + 5):
+        log.append(event(at_ms))
+    assert (len(log.recent(MOST_KEPT + 5)), log.recent()[0].at_ms) == (MOST_KEPT, MOST_KEPT + 4)
+
+
+def test_a_file_that_cannot_be_written_is_named_with_the_fix(tmp_path: Path) -> None:
+    for use in (AuditLog(tmp_path).check, lambda: AuditLog(tmp_path).append(event(1))):
+        with pytest.raises(ConfigError, match=r"cannot be used: Is a directory\. Name another file with --audit"):
+            use()
