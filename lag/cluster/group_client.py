@@ -4,8 +4,8 @@ Every call asks the brokers anew. A group is read as in a poll (`lag.cluster.rea
 """
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from typing import Any, TypeVar
 
 from assignors.model import TopicPartition
 from lag.cluster.connection.connect import Connection, open_manager
@@ -78,22 +78,24 @@ class GroupClient:
 
     def delete_group(self, group_id: str) -> str | None:
         """See `GroupWriter`."""
-        return self._run(self._to_coordinator, group_changes.delete_group, group_id)
+        refused: str | None = self._run(self._to_coordinator, group_changes.delete_group, group_id)
+        return refused
 
     def remove_member(self, group_id: str, instance_id: str) -> str | None:
         """See `GroupWriter`."""
-        return self._run(self._to_coordinator, group_changes.remove_member, group_id, instance_id, REASON)
+        change = group_changes.remove_member
+        refused: str | None = self._run(self._to_coordinator, change, group_id, instance_id, REASON)
+        return refused
 
-    def _run(self, work: Callable[..., Awaitable[Result]], *args: object) -> Result:
+    def _run(self, work: Callable[..., Coroutine[Any, Any, Result]], *args: object) -> Result:
         """Raises ConnectError for a broker that does not answer, or is too old."""
         client = PollClient(self._connection.manager, self._deadline_s)
         try:
-            result: Result = self._connection.manager.run(work, client, *args)
+            return self._connection.manager.run(work, client, *args)
         except BrokerFailed as failure:
             raise ConnectError(failure.problem.cause, failure.problem.hint) from failure
         except UnsupportedRequest as error:
             raise ResetRefused(f"The brokers are too old to answer {error}", "Use Kafka 2.4 or newer") from error
-        return result
 
     async def _topics(self, client: PollClient) -> Mapping[str, int]:
         meta = await metadata.fetch(client, self._connection.manager)

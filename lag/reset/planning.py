@@ -246,16 +246,19 @@ def _row(tp: TopicPartition, position: Position | None) -> PartitionPlan:
 def _with_times(cluster: GroupAccess, rows: Sequence[PartitionPlan]) -> list[PartitionPlan]:
     """The times of the records at the old and the new offset, of the first MOST_LOOKED_UP partitions that change."""
     looked_up = [row for row in rows if row.is_change][:MOST_LOOKED_UP]
-    times_from = cluster.first_records({row.tp: row.from_offset for row in looked_up if _in_log(row, row.from_offset)})
-    times_to = cluster.first_records({row.tp: row.to_offset for row in looked_up if _in_log(row, row.to_offset)})
+    times_from = cluster.first_records(_in_log((row, row.from_offset) for row in looked_up))
+    times_to = cluster.first_records(_in_log((row, row.to_offset) for row in looked_up))
     return [replace(row, from_ms=_time(times_from.get(row.tp)), to_ms=_time(times_to.get(row.tp))) for row in rows]
 
 
-def _in_log(row: PartitionPlan, offset: int | None) -> bool:
-    """Whether there may be a record at the offset or after it."""
-    if offset is None or row.log_start is None or row.log_end is None:
-        return False
-    return row.log_start <= offset < row.log_end
+def _in_log(offsets: Iterable[tuple[PartitionPlan, int | None]]) -> dict[TopicPartition, int]:
+    """Those of the offsets that have a record, or one after them."""
+    return {
+        row.tp: offset
+        for row, offset in offsets
+        if offset is not None and row.log_start is not None and row.log_end is not None
+        if row.log_start <= offset < row.log_end
+    }
 
 
 def _time(found: tuple[RecordHead, ...] | str | None) -> int | None:

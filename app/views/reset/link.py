@@ -42,6 +42,11 @@ class Choice:
     value: str
     topics: tuple[str, ...]
 
+    @property
+    def names_its_partitions(self) -> bool:
+        """Whether the partitions follow from the value: those of the other group, or of the records to skip."""
+        return self.way in ("group", "skip")
+
     def specification(self, now_ms: int) -> Specification:
         """Raises ConfigError for a value that is not one."""
         if WAYS[self.way].value is not None and not self.value:

@@ -42,7 +42,9 @@ def start_plan(choice: Choice) -> None:
     try:
         assert choice.group is not None
         wanted = choice.specification(state.now_ms())
-        request = Request(choice.group, wanted, choice.topics, all_topics=not choice.topics)
+        request = Request(
+            choice.group, wanted, choice.topics, all_topics=not choice.topics and not choice.names_its_partitions
+        )
         _start(ResetTask(Step.PLAN, _cluster(), request))
     except ConfigError as error:
         st.session_state[_ERROR] = error

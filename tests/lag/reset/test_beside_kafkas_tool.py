@@ -114,7 +114,8 @@ def test_a_file_of_the_tool(kafka: EmbeddedKafka, client: GroupClient, topic: st
     file.write_text(f"{topic},0,5\n{topic},1,7\n{topic},2,9\n")
     theirs = tool.reset(kafka.bootstrap_servers, group, "--from-file", str(file))
     assert theirs == {(topic, 0): 10, (topic, 1): 7, (topic, 2): 0}
-    assert targets(planned(client, group, Asked(from_file=file))) == theirs
+    ours = plan_offsets(client, Request(group, specification(Asked(from_file=file), group, 0)))
+    assert targets(ours) == theirs
 
 
 def test_the_tool_exports_what_we_write(kafka: EmbeddedKafka, client: GroupClient, topic: str, group: str) -> None:
