@@ -27,12 +27,12 @@ def wrong(message: str) -> PydanticCustomError:
 
 
 def duration_ms(value: object) -> int:
-    """Milliseconds of "1500ms", "30s", "2m", "1h", "1d"; a plain number counts seconds.
+    """Milliseconds of "1500ms", "30s", "2m", "1h", "1d"; a plain number means seconds.
 
     >>> [duration_ms(value) for value in ("1500ms", "2m", 30, 0.5)]
     [1500, 120000, 30000, 500]
     """
-    message = "Write a duration such as 30s, 1500ms, 2m or 1h; a plain number counts seconds."
+    message = "Write a duration such as 30s, 1500ms, 2m or 1h; a plain number means seconds."
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise wrong(message)
     found = _DURATION.fullmatch(f"{value}s" if not isinstance(value, str) else value)
@@ -85,8 +85,8 @@ def _setting(value: str | float) -> str | float:
 
 
 _SPELLINGS = {"anyOf": [{"type": "string", "pattern": f"^{_DURATION.pattern}$"}, {"type": "number", "minimum": 0}]}
-_WHEN = "Time since the start: 30s, 1500ms, 2m, 1h; a plain number counts seconds."
-_HOW_LONG = "How long: 30s, 1500ms, 2m, 1h; a plain number counts seconds."
+_WHEN = "Time since the start: 30s, 1500ms, 2m, 1h; a plain number means seconds."
+_HOW_LONG = "How long: 30s, 1500ms, 2m, 1h; a plain number means seconds."
 
 Duration = Annotated[int, BeforeValidator(duration_ms), WithJsonSchema(_SPELLINGS | {"description": _WHEN})]
 """Milliseconds since the start of the scenario."""

@@ -182,7 +182,7 @@ def _sentence(group: Group, different: tuple[Difference, ...], partitions: int) 
     if different:
         return f"{len(different)} of {partitions} partitions would have another owner if {name} ran again."
     rule = RULES.get(name, f"{name} has a rule of its own")
-    text = f"The assignment is what the assignor computes from what members own: {rule}."
+    text = f"The assignor computes exactly this assignment from what the members own: {rule}."
     if name in RANDOM_ORDER and any(member.instance_id is None for member in group.members):
         text += " Member ids are random, so after a restart the same clients may be in another order."
     return text

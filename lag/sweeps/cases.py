@@ -80,7 +80,7 @@ def _seed(*parts: object) -> int:
 _WORDS = {
     Failure.NONE: "nothing fails",
     Failure.CRASH: "one member crashes",
-    Failure.THIRD: "a third of the members crashes",
+    Failure.THIRD: "a third of the members crash",
     Failure.RACK: "the members of one rack crash",
     Failure.RESTART: "every member restarts, one after the other",
 }

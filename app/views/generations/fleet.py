@@ -138,7 +138,7 @@ def _columns() -> dict[str, Any]:
         "group": widgets.opener("Group", _OPEN, 160, _open),
         "time": c.TextColumn("Time", width=76),
         "kinds": c.MultiselectColumn(
-            "Kind", options=[look.label for look in looks], color=[look.tag for look in looks], width=122
+            "Kind", options=[look.label for look in looks], color=[look.tag for look in looks], width=196
         ),
         "cause": c.TextColumn("Cause", width=300),
         "moved": c.TextColumn("Moved", width=84, help="Partitions that their owner gave up, of all"),

@@ -66,7 +66,7 @@ def _without(rows: pd.DataFrame) -> set[str]:
     zero = {name for name in ("lost", "held") if not (rows[name] > 0).any()}
     topic = {"topic"} if rows["topic"].nunique() == 1 else set()
     stable = {"last_stable"} if rows["last_stable"].equals(rows["log_end"]) else set()
-    return empty | zero | topic | stable | (set() if len(rows) <= MAX_SPARKLINE_ROWS else {"trend"})
+    return empty | zero | topic | stable | ({"trend"} if len(rows) > MAX_SPARKLINE_ROWS else set())
 
 
 def _columns(type_: GroupType) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def burn_rates(frame: pd.DataFrame, scope: Scope, span: Span) -> None:
             "budget_left_percent": c.NumberColumn("Budget left", format="%.1f %%", width=90),
             "bad_minutes": widgets.integer("Bad minutes", 92),
             "unknown_minutes": widgets.integer(
-                "Unknown", 76, "Minutes without a known time lag; they are not good ones"
+                "Unknown", 76, "Minutes without a known time lag; they do not count as good"
             ),
             "total_minutes": widgets.integer("Of minutes", 84),
             "at": c.DatetimeColumn("As of", format="D MMM HH:mm", width=100, help="The end of the window"),

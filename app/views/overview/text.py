@@ -36,7 +36,7 @@ def second_sentence(snapshot: ClusterSnapshot, health: Health, table: GroupTable
         return ""
     its = health.groups[snapshot.by_group[str(urgent.iloc[0]["group"])]]
     onset = its.finding.onset
-    source = "" if onset is None else f"The time is {SOURCES[onset.source]}."
+    source = "" if onset is None else f"The time comes {SOURCES[onset.source]}."
     return f"{lag_of(its)} {source}".strip()
 
 

@@ -18,7 +18,7 @@ from lag.sweeps.plan import Plan
 FAILURES = {
     "none": "nothing fails",
     "crash": "one member crashes",
-    "third": "a third of the members crashes",
+    "third": "a third of the members crash",
     "rack": "one rack fails",
     "restart": "all members restart, one by one",
 }

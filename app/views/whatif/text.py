@@ -165,9 +165,9 @@ def recommended(found: Recommendation, own: str) -> str:
 
 
 RECOMMENDED_BY = (
-    "Compared are the assignors that a group of this type can use. What lasts decides first: partitions without an "
-    "owner, idle members, drain time, even numbers of partitions; then paused partitions, moves and rebalances, which "
-    "include the change to the other assignor."
+    "The assignors that a group of this type can use are compared. Lasting effects count first: partitions without an "
+    "owner, idle members, drain time, even numbers of partitions; then those of the change: paused partitions, moves "
+    "and rebalances, including those of the change to the other assignor."
 )
 
 

@@ -149,7 +149,7 @@ def test_an_assignment_that_the_assignor_gives_has_no_such_table(open_page: Open
     feed.report = feeds.report(alone, at_ms=state.now_ms())
     page = open_page("group", group="alone")
     assert "Why this assignment" in said(page)
-    assert "The assignment is what the assignor computes" in said(page)
+    assert "The assignor computes exactly this assignment" in said(page)
     assert not [element for element in page.dataframe if "actual and computed" in element.proto.alt]
 
 

@@ -50,7 +50,7 @@ lag: {payments: 3}
         "line 3: assignor: No assignor is named 'rnge'. Did you mean 'range'?",
         "line 6: topics[1].name: 'orders' is topics[0] already.",
         "line 9: members[1].id: 'c1' is members[0] already.",
-        "line 11: events[0].at: Write a duration such as 30s, 1500ms, 2m or 1h; a plain number counts seconds.",
+        "line 11: events[0].at: Write a duration such as 30s, 1500ms, 2m or 1h; a plain number means seconds.",
     ]
 
 
@@ -351,7 +351,7 @@ def test_an_event_that_cannot_happen(events: list[str], problem: str) -> None:
         ("{at: 1s, join: {id: c2, owned: {orders: [0]}}}", ".join.owned: The key 'owned' is unknown. There are id, "),
         (
             "{at: soon, crash: c1}",
-            ".at: Write a duration such as 30s, 1500ms, 2m or 1h; a plain number counts seconds.",
+            ".at: Write a duration such as 30s, 1500ms, 2m or 1h; a plain number means seconds.",
         ),
         ("{at: -1, crash: c1}", ".at: Write a duration such as 30s"),
         ("{at: true, crash: c1}", ".at: Write a duration such as 30s"),

@@ -42,10 +42,9 @@ def test_plan_that_the_assignor_gives_again_is_the_same() -> None:
     assert (found.verdict, found.differences, found.reasons) == (Comparison.SAME, (), ())
     assert (found.partitions, found.moves_now, found.stay_if_fresh) == (6, 0, 6)
     assert found.sentence == (
-        "The assignment is what the assignor computes from what members own: range cuts each topic into contiguous "
-        "ranges, members in order of instance id, else of member id. Member ids are random, so after a restart the "
-        "same "
-        "clients may be in another order."
+        "The assignor computes exactly this assignment from what the members own: range cuts each topic into "
+        "contiguous ranges, members in order of instance id, else of member id. Member ids are random, so after a "
+        "restart the same clients may be in another order."
     )
 
 
