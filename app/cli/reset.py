@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated
 import typer
 
 from app.cli.reset_text import print_plan, print_results
+from app.cli.shared.auditing import Audit, account, audit_log
 from app.cli.shared.options import Bootstrap, Config, Deadline, Json, WithArguments, new_command
 from app.cli.shared.output import emit, emit_json, note, report_error
 from app.documents.reset import applied_document, results_document
@@ -18,6 +18,7 @@ from lag.cluster.connection.settings import Settings, load_settings
 from lag.cluster.group_client import GroupClient, open_group_client
 from lag.errors import ResetRefused, WritesNotAllowed
 from lag.reset.apply import Applied, apply_plan, verify_plan
+from lag.reset.audit import Change
 from lag.reset.kafka_tool import KafkaTool
 from lag.reset.model import Action, Plan
 from lag.reset.permission import check_writes
@@ -27,6 +28,7 @@ from lag.reset.planning import Request, plan_group_deletion, plan_member_removal
 from lag.reset.specification_text import Asked, specification
 from lag.reset.undo_files import UndoFiles
 from lag.reset.verify import is_done
+from lag.times import wall_clock_ms
 
 PARTIAL, NOT_ALLOWED = 3, 4
 """Exit codes: some partitions could not be planned or are not done; writes are not allowed."""
@@ -91,7 +93,7 @@ def plan(
         to_earliest, to_latest, to_current, to_datetime, by_duration, shift_by, to_offset, from_file, from_group,
         tuple(skip or ()), delete_offsets,
     )  # fmt: skip
-    wanted = specification(asked, group, time.time_ns() // 1_000_000)
+    wanted = specification(asked, group, wall_clock_ms())
     request = Request(group, wanted, tuple(topic or ()), all_topics, show_value)
     with _connected(bootstrap_server, config, deadline) as (client, settings):
         _planned(plan_offsets(client, request, _tool(settings, config)), out, json)
@@ -131,6 +133,7 @@ def apply(
     file: PlanPath,
     allow_writes: AllowWrites = False,
     yes: Yes = False,
+    audit: Audit = None,
     bootstrap_server: Bootstrap = None,
     config: Config = None,
     deadline: Deadline = 10.0,
@@ -141,7 +144,7 @@ def apply(
     Exit code 3 if some partitions are not done, 4 if writes are not allowed.
     """
     with _allowing(allow_writes, json):
-        _apply(load_plan(file), file, allow_writes, yes, (bootstrap_server, config, deadline), json)
+        _apply(load_plan(file), file, allow_writes, yes, (bootstrap_server, config, deadline), audit, json)
 
 
 @command.command(cls=WithArguments)
@@ -149,6 +152,7 @@ def undo(
     file: Annotated[Path, typer.Argument(metavar="UNDO_PLAN", help="The undo plan that apply stored.")],
     allow_writes: AllowWrites = False,
     yes: Yes = False,
+    audit: Audit = None,
     bootstrap_server: Bootstrap = None,
     config: Config = None,
     deadline: Deadline = 10.0,
@@ -162,7 +166,7 @@ def undo(
     if made.undoes is None:
         raise ResetRefused(f"{file} is not an undo plan", "Name the file that groupscope reset apply stored")
     with _allowing(allow_writes, json):
-        _apply(made, file, allow_writes, yes, (bootstrap_server, config, deadline), json)
+        _apply(made, file, allow_writes, yes, (bootstrap_server, config, deadline), audit, json)
 
 
 @command.command(cls=WithArguments)
@@ -228,14 +232,22 @@ def _allowing(allow_writes: bool, json: bool) -> Iterator[None]:
 
 
 def _apply(
-    made: Plan, file: Path, allow_writes: bool, yes: bool, cluster: tuple[str | None, Path | None, float], json: bool
+    made: Plan,
+    file: Path,
+    allow_writes: bool,
+    yes: bool,
+    cluster: tuple[str | None, Path | None, float],
+    audit: Path | None,
+    json: bool,
 ) -> None:
+    log = audit_log(audit)
     with _connected(*cluster) as (client, settings):
         check_writes(allow_writes, settings.read_only)
         if not yes:
             _confirm(made)
         files = UndoFiles(file)
-        applied = apply_plan(made, client, files.store, lambda: time.time_ns() // 1_000_000)
+        change = Change(made, account(), "", settings.name, str(file))
+        applied = apply_plan(made, client, files.store, wall_clock_ms, lambda event: log.append(change.step(event)))
     if json:
         emit_json(applied_document(applied, files.plan, files.csv))
     else:

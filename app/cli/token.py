@@ -2,12 +2,12 @@
 
 import os
 import time
-from getpass import getuser
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from app.cli.shared.auditing import Audit, account, audit_log
 from app.cli.shared.options import Json, new_command
 from app.cli.shared.output import emit, emit_json, emit_table, note
 from app.server.access import tokens
@@ -26,10 +26,6 @@ File = Annotated[
     ),
 ]
 
-Audit = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="The audit log, as `serve --audit` has it.", show_default=False),
-]
 
 command = new_command(help="Make, list and revoke the tokens of programs.", no_args_is_help=True)
 
@@ -56,7 +52,7 @@ def create(
     """Make a token. It is shown once: the file has only its hash."""
     path, now_ms = _path(file), time.time_ns() // 1_000_000
     expires_ms = None if expires is None else now_ms + expires * DAY_MS
-    log = _audit(audit)
+    log = audit_log(audit)
     made = tokens.create(
         path, name, role, cluster or EVERYTHING, group or EVERYTHING, now_ms=now_ms, expires_ms=expires_ms
     )
@@ -98,7 +94,7 @@ def revoke(
     json: Json = False,
 ) -> None:
     """Revoke a token: the server refuses it from the next request on."""
-    log = _audit(audit)
+    log = audit_log(audit)
     gone = tokens.revoke(_path(file), token)
     _record(log, f"Token {gone.id} ({gone.name}) was revoked", time.time_ns() // 1_000_000)
     if json:
@@ -116,24 +112,8 @@ def _path(file: Path | None) -> Path:
     raise ConfigError("No file of tokens is named", "Give --tokens FILE, or set GROUPSCOPE_TOKENS")
 
 
-def _audit(file: Path | None) -> AuditLog:
-    """The audit log of the option, else of the environment. Raises ConfigError if it cannot be written."""
-    from_environment = os.environ.get("GROUPSCOPE_AUDIT")
-    log = AuditLog(file or (Path(from_environment) if from_environment else None))
-    log.check()
-    return log
-
-
 def _record(log: AuditLog, detail: str, now_ms: int) -> None:
-    log.append(AuditEvent(now_ms, "token", Outcome.OK, _account(), detail=detail))
-
-
-def _account() -> str:
-    """Who runs the command."""
-    try:
-        return getuser()
-    except (KeyError, OSError):  # an account without a name, as in a container
-        return f"uid {os.getuid()}"
+    log.append(AuditEvent(now_ms, "token", Outcome.OK, account(), detail=detail))
 
 
 def _document(token: tokens.Token) -> dict[str, Any]:

@@ -68,6 +68,11 @@ class Listener:
                 "Configure a login (--login FILE or --trust-header NAME), keep --host 127.0.0.1 behind a proxy, or add "
                 "--insecure to let everybody in",
             )
+        if self.is_open(settings) and settings.allow_writes:
+            raise ConfigError(
+                f"--allow-writes with --host {self.host} would let everybody change offsets: no login is configured",
+                "Configure a login (--login FILE or --trust-header NAME), or keep --host 127.0.0.1",
+            )
         self._check_certificate()
 
     def _check_certificate(self) -> None:

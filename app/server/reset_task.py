@@ -6,6 +6,7 @@ Brokers that do not answer, and plans of ten thousand partitions, so slow neithe
 import json
 import pickle
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -48,16 +49,20 @@ class ResetTask:
 class ResetRun:
     """A task, started by its constructor. Once it has ended, it has a `document` or an `error`.
 
-    The document is that of a plan, or of the results. Raises ConfigError if MAX_RUNS others are running.
+    The document is that of a plan, or of the results; `is_refused`: the error means that nothing was written. `on_end`
+    is called in a thread. Raises ConfigError if MAX_RUNS others are running.
     """
 
-    def __init__(self, task: ResetTask, deadline_s: float = DEADLINE_S) -> None:
+    def __init__(
+        self, task: ResetTask, on_end: "Callable[[ResetRun], None]" = lambda run: None, deadline_s: float = DEADLINE_S
+    ) -> None:
         if not _free_runs.acquire(blocking=False):
             raise ConfigError(f"{MAX_RUNS} plans are in work on this server", "Try again in a moment")
         self.task = task
         self.document: dict[str, Any] | None = None
         self.error: GroupscopeError | None = None
-        self._deadline_s = deadline_s
+        self.is_refused = False
+        self._deadline_s, self._on_end = deadline_s, on_end
         self._thread = Thread(target=self._run, name="reset", daemon=True)
         self._thread.start()
 
@@ -77,6 +82,7 @@ class ResetRun:
             self.error = GroupscopeError(f"The process did not start: {error.strerror}")
         finally:
             _free_runs.release()
+            self._on_end(self)
 
     def _take(self, ended: Any) -> None:
         if ended is None:
@@ -93,7 +99,7 @@ class ResetRun:
             self.error = GroupscopeError(f"The process ended {how_it_ended(ended.code)}", "Its log is on stderr")
             return
         if "cause" in answer:
-            self.error = GroupscopeError(answer["cause"], answer["hint"])
+            self.error, self.is_refused = GroupscopeError(answer["cause"], answer["hint"]), answer["refused"]
         else:
             self.document = answer
 

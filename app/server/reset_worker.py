@@ -1,9 +1,8 @@
-"""The process of a `ResetRun`: does one task and prints its document, or {"cause": …, "hint": …}."""
+"""The process of a `ResetRun`: does one task and prints its document, or {"cause": …, "hint": …, "refused": …}."""
 
 import json
 import os
 import re
-import time
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +13,7 @@ from app.documents.reset import applied_document, results_document
 from app.server.reset_task import ResetTask, Step, read_task
 from lag.cluster.connection.settings import Settings, load_settings
 from lag.cluster.group_client import GroupClient, open_group_client
-from lag.errors import ConfigError, GroupscopeError
+from lag.errors import ConfigError, GroupscopeError, ResetRefused, WritesNotAllowed
 from lag.reset.apply import apply_plan, verify_plan
 from lag.reset.kafka_tool import KafkaTool
 from lag.reset.model import Plan
@@ -24,6 +23,7 @@ from lag.reset.plan_file import write_new
 from lag.reset.planning import plan_offsets
 from lag.reset.times import iso_time
 from lag.reset.undo_files import UndoFiles
+from lag.times import wall_clock_ms
 
 
 def main() -> None:
@@ -33,7 +33,11 @@ def main() -> None:
     try:
         answer: Mapping[str, Any] = _answer(task)
     except GroupscopeError as error:
-        answer = {"cause": error.cause, "hint": error.hint}
+        answer = {
+            "cause": error.cause,
+            "hint": error.hint,
+            "refused": isinstance(error, (ResetRefused, WritesNotAllowed)),
+        }
     print(json.dumps(answer))  # noqa: T201
 
 
@@ -56,7 +60,7 @@ def _apply(task: ResetTask, plan: Plan, client: GroupClient, settings: Settings)
     file = plan_path(task.folder, plan)
     write_new(file, plan_text(plan))
     files = UndoFiles(file)
-    applied = apply_plan(plan, client, files.store, lambda: time.time_ns() // 1_000_000)
+    applied = apply_plan(plan, client, files.store, wall_clock_ms)
     return {**applied_document(applied, files.plan, files.csv), "plan": str(file)}
 
 
@@ -67,7 +71,7 @@ def plan_path(folder: Path, plan: Plan) -> Path:
     except OSError as error:
         raise ConfigError(f"{folder} cannot be made: {error.strerror}", "Set GROUPSCOPE_UNDO_FOLDER") from None
     name = re.sub(r"[^A-Za-z0-9._-]", "_", plan.group_id)[:80]
-    moment = iso_time(time.time_ns() // 1_000_000).replace(":", "")
+    moment = iso_time(wall_clock_ms()).replace(":", "")
     return folder / f"{name}-{moment}.json"
 
 

@@ -55,7 +55,11 @@ class Source:
 
     def sees(self, cluster: str, group_id: str) -> bool:
         """Whether the visitor may see the group, also one that no longer exists."""
-        return self.visitor is None or self.visitor.may(Role.VIEWER, cluster, group_id)
+        return self.may(Role.VIEWER, cluster, group_id)
+
+    def may(self, role: Role, cluster: str, group_id: str) -> bool:
+        """Whether the visitor has that role, or a higher one, for the group."""
+        return self.visitor is None or self.visitor.may(role, cluster, group_id)
 
     @property
     def sees_everything(self) -> bool:

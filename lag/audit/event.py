@@ -11,6 +11,7 @@ MOST_TEXT = 2_000
 class Outcome(StrEnum):
     """How it ended."""
 
+    STARTED = "started"  # how it ends is in a later event with the same plan
     OK = "ok"
     REFUSED = "refused"  # nothing was done
     FAILED = "failed"  # something may have been done: `detail` says what

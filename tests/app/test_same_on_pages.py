@@ -32,12 +32,13 @@ from lag.generations.recent import recent_rebalances
 from lag.generations.recorded import GenerationRecorder, Origin, Recording, TimedEvent
 from lag.history.queries import HistoryQueries
 from lag.history.recorder import group_snapshots
-from lag.history.span import MINUTE, Span, moment
+from lag.history.span import MINUTE, Span
 from lag.history.store import History
 from lag.model import ClusterSnapshot
 from lag.polling.report import CollectorStatus, Report
 from lag.polling.verdict_changes import VerdictChanges
 from lag.records import BytesColumn, decode
+from lag.times import from_micros, from_ms
 from lag.verdict.health import Finding
 from lag.verdict.onset import Onset
 from lag.verdict.status import Status
@@ -173,7 +174,7 @@ def test_the_history_has_what_each_poll_found(seed: int, tmp_path: Path) -> None
             code = int(report.health.columns.status[number])
             found.setdefault(one.group_id, []).append((report.snapshot.at_ms, None if code < 0 else code, onset, lag))
     history.append("group_snapshots", pa.concat_tables(rows))
-    span = Span(moment(begin_us), moment(world.now_ms * 1000) + MINUTE)
+    span = Span(from_micros(begin_us), from_ms(world.now_ms) + MINUTE)
     for name, polls in found.items():
         frame = HistoryQueries(history, "id-test").polls(name, span)
         assert len(frame) == POLLS

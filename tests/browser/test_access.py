@@ -4,9 +4,10 @@ import json
 import re
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, WebSocket, expect
@@ -17,7 +18,7 @@ from tests.support.oidc_provider import CLIENT_ID, CLIENT_SECRET, Provider, oidc
 
 pytestmark = pytest.mark.browser
 
-USERS = {
+USERS: Mapping[str, Mapping[str, Any]] = {
     "vera": {"email": "vera@example.com", "groups": ["billing-team"]},
     "otto": {"email": "otto@example.com", "groups": ["platform"]},
     "ann": {"email": "ann@example.com"},

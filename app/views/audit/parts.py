@@ -10,7 +10,7 @@ from app.ui import downloads, formats, state, widgets
 from lag.audit.event import AuditEvent, Outcome
 from lag.audit.log import MOST_KEPT
 
-OUTCOMES = {Outcome.OK: "done", Outcome.REFUSED: "refused", Outcome.FAILED: "failed"}
+OUTCOMES = {Outcome.STARTED: "started", Outcome.OK: "done", Outcome.REFUSED: "refused", Outcome.FAILED: "failed"}
 
 
 def events() -> list[AuditEvent]:
@@ -28,12 +28,12 @@ def conclusion(events: Sequence[AuditEvent]) -> str:
     """ "12 events, 3 of them refused"."""
     if not events:
         return "Nothing is in the audit log yet"
-    told = [
+    others = [
         f"{count:,} {word}"
         for outcome, word in OUTCOMES.items()
-        if outcome is not Outcome.OK and (count := sum(event.outcome is outcome for event in events))
+        if outcome not in (Outcome.STARTED, Outcome.OK) and (count := sum(event.outcome is outcome for event in events))
     ]
-    return ", ".join([formats.plural(len(events), "event"), *told])
+    return ", ".join([formats.plural(len(events), "event"), *others])
 
 
 def where() -> str:

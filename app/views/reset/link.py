@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from app.ui import state
+from app.ui import link_values, state
 from lag.errors import ConfigError
 from lag.reset.specification import FromGroup, Specification
 from lag.reset.specification_text import Asked, specification
@@ -84,11 +84,11 @@ def _whole(text: str) -> int:
 
 def read() -> Choice:
     """The choice in the URL; what is not one of the ways counts as DEFAULT, and texts are cut at MAX_TEXT."""
-    way = state.url("to") or DEFAULT
+    way = link_values.one_of("to", WAYS) or DEFAULT
     topics = (state.url("topics") or "")[:MAX_TEXT].split()
     return Choice(
         state.url("group"),
-        way if way in WAYS else DEFAULT,
+        way,
         (state.url("value") or "")[:MAX_TEXT].strip(),
         tuple(topics),
     )

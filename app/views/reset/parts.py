@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from app.server import source
+from app.server.access.visitor import Role
 from app.server.reset_task import Step
 from app.ui import downloads, formats, state, widgets
 from app.ui.table_limits import MAX_ROWS
@@ -57,7 +58,11 @@ def _files(plan: Plan) -> None:
 
 def show_apply(plan: Plan) -> None:
     """The button, where the server may write; else the commands."""
-    if not source.current().settings.allow_writes:
+    its = source.current()
+    if not its.may(Role.OPERATOR, state.cluster() or "", plan.group_id):
+        widgets.note("To apply it here takes the role operator for this group.")
+        return
+    if not its.settings.allow_writes:
         st.markdown("**To apply it**, download the plan, stop the group, and run:")
         file = "undo.json" if plan.undoes else "plan.json"
         verb = "undo" if plan.undoes else "apply"

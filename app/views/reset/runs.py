@@ -1,10 +1,12 @@
 """The step that this session runs, and what the last ones gave: a plan, and the results of applying or verifying it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
 from app.server import source
+from app.server.reset_audit import AuditedChange
 from app.server.reset_task import ResetRun, ResetTask, Step
 from app.ui import formats, state, widgets
 from app.views.reset.link import Choice
@@ -42,6 +44,7 @@ def start_plan(choice: Choice) -> None:
     try:
         assert choice.group is not None
         wanted = choice.specification(state.now_ms())
+        _check_seen(choice.group, *([choice.value] if choice.way == "group" else []))
         request = Request(
             choice.group, wanted, choice.topics, all_topics=not choice.topics and not choice.names_its_partitions
         )
@@ -55,9 +58,31 @@ def start(step: Step, made: Plan) -> None:
     settings = source.current().settings
     st.session_state[_PLAN] = (state.cluster(), made)
     try:
-        _start(ResetTask(step, _cluster(), None, made, settings.allow_writes, settings.undo_folder))
-    except ConfigError as error:
+        _check_seen(made.group_id)
+        task = ResetTask(step, _cluster(), None, made, settings.allow_writes, settings.undo_folder)
+        if step is Step.APPLY:
+            _apply(task, made)
+        else:
+            _start(task)
+    except GroupscopeError as error:
         st.session_state[_ERROR] = error
+
+
+def _apply(task: ResetTask, made: Plan) -> None:
+    change = AuditedChange(source.current(), task.cluster.name, made)
+    change.start()
+    try:
+        _start(task, change.end)
+    except ConfigError as error:
+        change.not_started(error)
+        raise
+
+
+def _check_seen(*group_ids: str) -> None:
+    """Raises ConfigError for a group that the visitor's roles do not cover, whether it exists or not."""
+    for group_id in group_ids:
+        if not source.current().sees(state.cluster() or "", group_id):
+            raise ConfigError(f"Your roles do not cover group {group_id}", "Ask for a role for this group")
 
 
 def show(made: Plan) -> None:
@@ -66,9 +91,9 @@ def show(made: Plan) -> None:
     _forget(_RESULT)
 
 
-def _start(task: ResetTask) -> None:
+def _start(task: ResetTask, on_end: Callable[[ResetRun], None] = lambda run: None) -> None:
     _forget(_ERROR)
-    st.session_state[_RUN] = ResetRun(task)
+    st.session_state[_RUN] = ResetRun(task, on_end)
 
 
 def _forget(*keys: str) -> None:

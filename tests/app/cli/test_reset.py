@@ -63,8 +63,15 @@ def test_planned_applied_verified_undone(
     assert client.commits(group) == before
 
     assert reset("verify", str(file)).code == 3
-    applied = reset("apply", str(file), "--allow-writes", "--yes", "--json")
+    audit = tmp_path / "audit.jsonl"
+    applied = reset("apply", str(file), "--allow-writes", "--yes", "--json", "--audit", str(audit))
     assert (applied.code, applied.document["done"]) == (0, True)
+    events = [json.loads(line) for line in audit.read_text().splitlines()]
+    assert [(event["action"], event["outcome"], event["group"], event["plan_id"]) for event in events] == [
+        ("reset", "started", group, str(file)),
+        ("reset", "ok", group, str(file)),
+    ]
+    assert events[0]["detail"] == planned.out.splitlines()[0]
     assert client.commits(group) == commits(topic, {0: 0, 1: 0})
     assert reset("verify", str(file)).code == 0
 

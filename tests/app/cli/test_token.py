@@ -58,7 +58,7 @@ def test_a_revoked_token_is_gone(files: tuple[Path, Path]) -> None:
 
 
 def test_who_makes_and_revokes_tokens_is_recorded(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.cli.token.getuser", lambda: "ann")
+    monkeypatch.setattr("app.cli.shared.auditing.getuser", lambda: "ann")
     made = document("create", "--name", "a", "--role", "admin")
     document("revoke", "a")
     revoked, created = AuditLog(files[1]).recent()

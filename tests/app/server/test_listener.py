@@ -28,6 +28,13 @@ def test_elsewhere_a_login_or_insecure_is_needed(host: str) -> None:
         Listener(8501, host).check(Settings(**given))
 
 
+def test_writes_without_login_are_refused_where_other_machines_reach_the_server() -> None:
+    Listener(8501).check(Settings(allow_writes=True))
+    Listener(8501, "0.0.0.0").check(Settings(allow_writes=True, trust_header="X-User"))
+    with pytest.raises(ConfigError, match="would let everybody change offsets"):
+        Listener(8501, "0.0.0.0").check(Settings(allow_writes=True, insecure=True))
+
+
 @pytest.mark.parametrize(
     ("listener", "url"),
     [

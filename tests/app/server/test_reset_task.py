@@ -1,14 +1,20 @@
 """The steps of the page Reset offsets, each in a process of its own, on a real broker."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from app.server.access.visitor import Grant, Role, Visitor
+from app.server.reset_audit import AuditedChange
 from app.server.reset_task import ResetRun, ResetTask, Step
-from app.server.settings import ClusterSettings
+from app.server.settings import ClusterSettings, Settings
+from app.server.source import Source
+from lag.audit.event import Outcome
+from lag.audit.log import AuditLog
 from lag.cluster.group_client import GroupClient
 from lag.embedded.broker import EmbeddedKafka
+from lag.errors import WritesNotAllowed
 from lag.reset.model import Plan
 from lag.reset.plan_file import load_plan, plan_from_document
 from lag.reset.planning import Request
@@ -25,8 +31,8 @@ def client(kafka: EmbeddedKafka) -> Iterator[GroupClient]:
         yield made
 
 
-def ended(task: ResetTask) -> ResetRun:
-    run = ResetRun(task)
+def ended(task: ResetTask, on_end: Callable[[ResetRun], None] = lambda run: None) -> ResetRun:
+    run = ResetRun(task, on_end)
     run.wait(120)
     assert not run.is_running
     return run
@@ -53,6 +59,35 @@ def test_planned_refused_without_permission_applied_and_verified(
     assert client.commits(group) == commits(topic, {0: 0})
     assert [row.to_offset for row in load_plan(Path(applied["undo"])).partitions] == [7]
     assert known(ended(ResetTask(Step.VERIFY, cluster, None, plan)).document)["done"] is True
+
+
+def test_a_change_on_the_page_is_audited_from_start_to_end_and_a_viewer_is_refused(
+    kafka: EmbeddedKafka, client: GroupClient, tmp_path: Path
+) -> None:
+    topic, group = unique("orders"), unique("billing")
+    make_topic(kafka.bootstrap_servers, topic)
+    produce(kafka.bootstrap_servers, topic, {0: 10})
+    client.commit(group, commits(topic, {0: 7}))
+    cluster = ClusterSettings(name="test", bootstrap_servers=kafka.bootstrap_servers)
+    planned = ended(ResetTask(Step.PLAN, cluster, Request(group, Earliest(), all_topics=True)))
+    plan = plan_from_document(known(planned.document))
+    audit = AuditLog()
+
+    def change(role: Role) -> AuditedChange:
+        visitor = Visitor("ann@example.com", "10.0.0.7", (Grant(role),))
+        return AuditedChange(Source(Settings.model_construct(), {}, audit=audit, visitor=visitor), "test", plan)
+
+    with pytest.raises(WritesNotAllowed, match="Your role does not allow changes of group"):
+        change(Role.VIEWER).start()
+    allowed = change(Role.OPERATOR)
+    for folder in (tmp_path / "first", tmp_path / "second"):
+        allowed.start()
+        ended(ResetTask(Step.APPLY, cluster, None, plan, True, folder), allowed.end)
+        client.commit(group, commits(topic, {0: 3}))
+    found = [(event.outcome, event.actor, event.address, event.group, event.cluster) for event in audit.recent()[::-1]]
+    outcomes = (Outcome.REFUSED, Outcome.STARTED, Outcome.OK, Outcome.STARTED, Outcome.REFUSED)
+    assert found == [(outcome, "ann@example.com", "10.0.0.7", group, "test") for outcome in outcomes]
+    assert "is now at 3" in audit.recent()[0].detail
 
 
 def test_a_read_only_cluster_is_never_written(kafka: EmbeddedKafka, client: GroupClient, tmp_path: Path) -> None:

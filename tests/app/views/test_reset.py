@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from app.server.access.visitor import Grant, Role, Visitor
+from app.server.source import Source
 from app.views.reset import tables
 from app.views.reset.link import WAYS, Choice
 from assignors.model import TopicPartition
@@ -76,6 +78,30 @@ def test_a_server_that_may_write_asks_for_the_name(open_page: Open, demo_source:
     assert page.button(key="reset_apply").disabled
     page.text_input(key="reset_confirm").set_value("billing").run()
     assert not page.button(key="reset_apply").disabled
+
+
+def as_visitor(its: Source, role: Role) -> Source:
+    writes = replace(its, settings=its.settings.model_copy(update={"allow_writes": True}))
+    return replace(writes, visitor=Visitor("vera@example.com", "10.0.0.7", (Grant(role, groups=("billing",)),)))
+
+
+def test_a_viewer_is_not_offered_to_apply_a_plan(open_page: Open, demo_source: Any) -> None:
+    page = with_plan(open_page("reset", its=as_visitor(demo_source, Role.VIEWER), group="billing"))
+    assert not page.exception
+    assert "To apply it here takes the role operator for this group." in said(page)
+    assert [button.key for button in page.button if button.key == "reset_apply"] == []
+    page = with_plan(open_page("reset", its=as_visitor(demo_source, Role.OPERATOR), group="billing"))
+    assert page.button(key="reset_apply").disabled
+
+
+@pytest.mark.parametrize("link", [{"group": "payroll"}, {"group": "billing", "to": "group", "value": "payroll"}])
+def test_no_plan_is_made_for_or_from_a_group_that_the_roles_do_not_cover(
+    open_page: Open, demo_source: Any, link: dict[str, str]
+) -> None:
+    page = open_page("reset", its=as_visitor(demo_source, Role.OPERATOR), **link)
+    page.button(key="reset_plan").click().run()
+    assert not page.exception
+    assert "Your roles do not cover group payroll" in said(page)
 
 
 @given(st.sampled_from(sorted(WAYS)), st.text(max_size=20))

@@ -169,7 +169,7 @@ def test_only_so_many_pages_may_be_open(monkeypatch: pytest.MonkeyPatch) -> None
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(answer, outer, Asked("/_stcore/stream", is_websocket=True)).result().status
 
-    served._app = Starlette(routes=[WebSocketRoute("/_stcore/stream", first)])  # type: ignore[union-attr]
+    served._app = Starlette(routes=[WebSocketRoute("/_stcore/stream", first)])  # type: ignore[attr-defined]
     assert answer(served, Asked("/_stcore/stream", is_websocket=True)).status == 101
     assert inner == [503]
     assert answer(app(), Asked("/_stcore/stream", is_websocket=True)).status == 101
