@@ -62,7 +62,7 @@ class Settings(BaseModel):
         alias="bootstrap.servers", min_length=1
     )
     cluster_name: str | None = Field(None, alias="groupscope.cluster.name")
-    read_only: bool = Field(False, alias=READ_ONLY)
+    read_only: bool = Field(False, alias="groupscope.read.only")
     client_id: str = Field("groupscope", alias="client.id")
     request_timeout_ms: Milliseconds = Field(30_000, alias="request.timeout.ms")
     connect_timeout_ms: Milliseconds = Field(5_000, alias="socket.connection.setup.timeout.ms")
