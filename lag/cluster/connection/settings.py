@@ -158,6 +158,7 @@ _SECRET = frozenset(info.alias for info in Settings.model_fields.values() if inf
 _KNOWN = USED | IGNORED | frozenset(UNSUPPORTED) | frozenset(ALIASES)
 _ENV_KEYS = {ENV_PREFIX + key.removeprefix("groupscope.").replace(".", "_").upper(): key for key in USED | set(ALIASES)}
 _ENV_FAMILIES = tuple(f"{ENV_PREFIX}{family}_" for family in ("BOOTSTRAP", "SASL", "SECURITY", "SSL"))
+_NO = frozenset({"false", "f", "no", "n", "off", "0"})
 _MAY_BE_EMPTY = _SECRET | {"ssl.endpoint.identification.algorithm"}
 ENV_CONFIG = f"{ENV_PREFIX}CONFIG"
 
@@ -199,7 +200,7 @@ def _validated(entries: list[_Entry]) -> Settings:
     where: dict[str, str] = {}
     for entry in entries:
         key = ALIASES.get(entry.key, entry.key)
-        if key == READ_ONLY and values.get(key, "").lower() == "true":
+        if key == READ_ONLY and values.get(key, "false").lower() not in _NO:
             continue  # whoever marks a cluster as read-only is not overruled
         if key in USED and (entry.value.strip() or key in _MAY_BE_EMPTY):
             values[key] = entry.value if key in _SECRET else entry.value.strip()
