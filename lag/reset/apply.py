@@ -47,7 +47,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class ChangeEvent:
-    """One step of applying a plan, for an audit log: `reason` says why it was refused."""
+    """One step of applying a plan, for an audit log: `reason` says why it was refused, or has no result."""
 
     step: Step
     at_ms: int
@@ -90,7 +90,11 @@ def apply_plan(
         raise
     audit(ChangeEvent(Step.STARTED, now_ms(), plan))
     errors, error = _write(plan, cluster, now, batch)
-    found = () if plan.kind is Kind.REMOVE_MEMBER else results(plan, cluster.commits(plan.group_id), errors)
+    try:
+        found = () if plan.kind is Kind.REMOVE_MEMBER else results(plan, cluster.commits(plan.group_id), errors)
+    except GroupscopeError as unread:
+        audit(ChangeEvent(Step.ENDED, now_ms(), plan, reason=f"written, but not read back: {unread}"))
+        raise
     applied = Applied(plan, now_ms(), found, error, undo)
     audit(ChangeEvent(Step.ENDED, applied.ended_at_ms, plan, applied))
     return applied

@@ -31,8 +31,9 @@ _TOPICS = "Separated by blanks: a topic, topic:0,1 for partitions, or a pattern 
 
 
 def _pick(label: str, options: list[str], chosen: str | None, name: str, **more: object) -> None:
-    st.markdown(f":small[{label}]")
-    widgets.picker(label, options, chosen, f"reset_{name}", lambda new: state.set_url(name, new), **more)
+    with st.container(gap="xxsmall"):
+        st.markdown(f":small[{label}]")
+        widgets.picker(label, options, chosen, f"reset_{name}", lambda new: state.set_url(name, new), **more)
 
 
 def _field(label: str, name: str, example: str, disabled: bool = False, help_: str | None = None) -> None:

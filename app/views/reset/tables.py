@@ -18,11 +18,11 @@ PLAN = {
     "read_again": Column("Read again", 92),
     "skipped": Column("Skipped", 92),
     "lag_after": Column("Lag after", 92),
+    "remark": Column("Remark", 320),
     "from_time": Column("Time at From", 190, "Time of the first record at or after the offset"),
     "to_time": Column("Time at To", 190, "Time of the first record at or after the offset"),
     "log_start": Column("Log start", 92),
     "log_end": Column("Log end", 92),
-    "remark": Column("Remark", 320),
 }
 RESULT = {
     "topic": Column("Topic", 160),
@@ -36,8 +36,9 @@ _WHOLE = ("partition", "from", "to", "read_again", "skipped", "lag_after", "log_
 
 
 def plan_frame(plan: Plan) -> pd.DataFrame:
-    """A row for each partition of the plan, in its order."""
-    return _typed(pd.DataFrame([_row(row) for row in plan.partitions], columns=list(PLAN)))
+    """A row for each partition of the plan, in its order; without remarks if there are none."""
+    frame = _typed(pd.DataFrame([_row(row) for row in plan.partitions], columns=list(PLAN)))
+    return frame if frame["remark"].any() else frame.drop(columns="remark")
 
 
 def _row(row: PartitionPlan) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Settings(BaseModel):
         alias="bootstrap.servers", min_length=1
     )
     cluster_name: str | None = Field(None, alias="groupscope.cluster.name")
-    read_only: bool = Field(False, alias=READ_ONLY)
+    read_only: bool = Field(False, alias="groupscope.read.only")
     client_id: str = Field("groupscope", alias="client.id")
     request_timeout_ms: Milliseconds = Field(30_000, alias="request.timeout.ms")
     connect_timeout_ms: Milliseconds = Field(5_000, alias="socket.connection.setup.timeout.ms")
@@ -163,6 +163,7 @@ _SECRET = frozenset(info.alias for info in Settings.model_fields.values() if inf
 _KNOWN = USED | IGNORED | frozenset(UNSUPPORTED) | frozenset(ALIASES)
 _ENV_KEYS = {ENV_PREFIX + key.removeprefix("groupscope.").replace(".", "_").upper(): key for key in USED | set(ALIASES)}
 _ENV_FAMILIES = tuple(f"{ENV_PREFIX}{family}_" for family in ("BOOTSTRAP", "SASL", "SECURITY", "SSL"))
+_NO = frozenset({"false", "f", "no", "n", "off", "0"})
 _MAY_BE_EMPTY = _SECRET | {"ssl.endpoint.identification.algorithm"}
 MOST_NAMED = 20
 """Of the settings that cannot be used, so many are named; each is compared with all known ones, which takes 0.2 ms."""
@@ -206,7 +207,7 @@ def _validated(entries: list[_Entry]) -> Settings:
     where: dict[str, str] = {}
     for entry in entries:
         key = ALIASES.get(entry.key, entry.key)
-        if key == READ_ONLY and values.get(key, "").lower() == "true":
+        if key == READ_ONLY and values.get(key, "false").lower() not in _NO:
             continue  # whoever marks a cluster as read-only is not overruled
         if key in USED and (entry.value.strip() or key in _MAY_BE_EMPTY):
             values[key] = entry.value if key in _SECRET else entry.value.strip()

@@ -40,6 +40,17 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path)
     assert (settings.client_id, settings.request_timeout_ms) == ("env", 1000)
 
 
+@pytest.mark.parametrize("mark", ["true", "TRUE", "yes", "1", "on"])
+def test_a_cluster_that_is_marked_read_only_stays_so(tmp_path: Path, mark: str) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text(f"groupscope.read.only={mark}\n")
+    assert load_settings("b:1", file, {"GROUPSCOPE_READ_ONLY": "false"}).read_only
+    assert load_settings("b:1", None, {"GROUPSCOPE_READ_ONLY": mark}).read_only
+    file.write_text("groupscope.read.only=false\n")
+    assert load_settings("b:1", file, {"GROUPSCOPE_READ_ONLY": mark}).read_only
+    assert not load_settings("b:1", file, {}).read_only
+
+
 def test_the_environment_can_name_the_file(tmp_path: Path) -> None:
     path = write(tmp_path, "bootstrap.servers=file:1\n")
     assert load_settings(None, None, {"GROUPSCOPE_CONFIG": str(path)}).servers == "file:1"
