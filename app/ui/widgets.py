@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 import pandas as pd
 import streamlit as st
@@ -11,6 +11,7 @@ from plotly.graph_objects import Figure
 
 from app.pages import BY_NAME
 from app.ui import formats, state, verdicts
+from app.ui.charts import names
 from app.ui.problems import problem_lines
 from lag.verdict.status import URGENCY, Status
 
@@ -131,19 +132,22 @@ def download(label: str, data: Callable[[], bytes], file: str, mime: str, key: s
 
 
 FORMULA_SIGNS = frozenset("=+-@")
+UNSEEN = frozenset(("Cc", "Cf", "Zl", "Zp", "Zs"))
+"""The Unicode categories of controls, formats such as the zero-width space, and blanks."""
 
 
 def csv(frame: pd.DataFrame) -> bytes:
     """CSV that is safe in a spreadsheet: text that starts like a formula gets a leading apostrophe."""
-    text = frame.select_dtypes("object").columns
-    return frame.assign(**{c: frame[c].map(_inert) for c in text}).to_csv(index=False).encode()
+    text = frame.select_dtypes(["object", "string", "category"]).columns
+    safe = frame.assign(**{c: frame[c].astype("object").map(_inert) for c in text})
+    return safe.rename(columns=_inert).to_csv(index=False).encode()
 
 
 def _inert(value: object) -> object:
-    """Spreadsheets skip leading blanks, and take full-width signs for the plain ones."""
+    """Spreadsheets skip leading blanks and what is not visible, and take full-width signs for the plain ones."""
     if not isinstance(value, str) or len(value) < 2:
         return value
-    first = normalize("NFKC", value.lstrip()[:1])
+    first = next((c for c in normalize("NFKC", value) if not c.isspace() and category(c) not in UNSEEN), "")
     return f"'{value}" if value[:1] in "\t\r\n" or first in FORMULA_SIGNS else value
 
 
@@ -297,7 +301,7 @@ def _column(values: pd.Series, look: Column, is_pinned: bool) -> Any:
 
 def chart(figure: Figure, key: str, alt: str, **more: Any) -> Any:
     """A Plotly figure; `alt` describes it for screen readers. Returns what is selected in it, if `more` allows that."""
-    return st.plotly_chart(figure, theme=None, config=PLOTLY, key=key, alt=alt, **more)
+    return st.plotly_chart(names.as_text(figure), theme=None, config=PLOTLY, key=key, alt=alt, **more)
 
 
 def opener(label: str, key: str, width: int, on_click: Callable[[], None]) -> Any:
