@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from typing import Any
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 import pandas as pd
 import streamlit as st
@@ -21,19 +21,22 @@ def button(label: str, data: Callable[[], bytes], file: str, mime: str, key: str
 
 
 FORMULA_SIGNS = frozenset("=+-@")
+UNSEEN = frozenset(("Cc", "Cf", "Zl", "Zp", "Zs"))
+"""The Unicode categories of controls, formats such as the zero-width space, and blanks."""
 
 
 def csv(frame: pd.DataFrame) -> bytes:
     """CSV that is safe in a spreadsheet: text that starts like a formula gets a leading apostrophe."""
-    text = frame.select_dtypes("object").columns
-    return frame.assign(**{c: frame[c].map(_inert) for c in text}).to_csv(index=False).encode()
+    text = frame.select_dtypes(["object", "string", "category"]).columns
+    safe = frame.assign(**{c: frame[c].astype("object").map(_inert) for c in text})
+    return safe.rename(columns=_inert).to_csv(index=False).encode()
 
 
 def _inert(value: object) -> object:
-    """Spreadsheets skip leading blanks, and take full-width signs for the plain ones."""
+    """Spreadsheets skip leading blanks and what is not visible, and take full-width signs for the plain ones."""
     if not isinstance(value, str) or len(value) < 2:
         return value
-    first = normalize("NFKC", value.lstrip()[:1])
+    first = next((c for c in normalize("NFKC", value) if not c.isspace() and category(c) not in UNSEEN), "")
     return f"'{value}" if value[:1] in "\t\r\n" or first in FORMULA_SIGNS else value
 
 

@@ -1,6 +1,7 @@
 """Numbers, times and names as text. Unknown is a dash, never 0."""
 
 import math
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -154,9 +155,15 @@ def every(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
+_WORD_JOINER = "\u2060"
+_MEANT = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=[\w.+-]@)(?=\w)|(?<=:)(?=[a-z+_-][\w+/-]*:)", re.IGNORECASE)
+"""Where an address, an icon or an emoji is found even in escaped text, since it is looked for after the escapes."""
+
+
 def md(text: str) -> str:
-    """Text on one line with its Markdown escaped: no links, emphasis, colours or maths."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+-.!|$:~^" else c for c in " ".join(text.split()))
+    """Text on one line with its Markdown escaped: no links, emphasis, colours, icons or maths."""
+    inert = _MEANT.sub(_WORD_JOINER, " ".join(text.split()))
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+-.!|$:~^" else c for c in inert)
 
 
 def code(text: str) -> str:

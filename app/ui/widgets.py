@@ -9,6 +9,7 @@ from plotly.graph_objects import Figure
 
 from app.pages import BY_NAME
 from app.ui import downloads, formats, state, verdicts
+from app.ui.charts import names
 from app.ui.fitting import hidden_note
 from lag.verdict.status import URGENCY, Status
 
@@ -181,7 +182,7 @@ def _column(values: pd.Series, look: Column, is_pinned: bool) -> Any:
 
 def chart(figure: Figure, key: str, alt: str, **more: Any) -> Any:
     """A Plotly figure; `alt` describes it for screen readers. Returns what is selected in it, if `more` allows that."""
-    return st.plotly_chart(figure, theme=None, config=PLOTLY, key=key, alt=alt, **more)
+    return st.plotly_chart(names.as_text(figure), theme=None, config=PLOTLY, key=key, alt=alt, **more)
 
 
 def opener(label: str, key: str, width: int, on_click: Callable[[], None]) -> Any:

@@ -7,7 +7,6 @@ goes on, because a partition that is at its new offset already counts as done.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 from assignors.model import TopicPartition
 from lag.errors import ConnectError, GroupscopeError
@@ -56,10 +55,8 @@ class ChangeEvent:
     reason: str = ""
 
 
-class Audit(Protocol):
-    """Takes the steps of every change. If it raises for STARTED, nothing is written."""
-
-    def __call__(self, event: ChangeEvent) -> None: ...
+Audit = Callable[[ChangeEvent], None]
+"""Takes the steps of every change. If it raises for STARTED, nothing is written."""
 
 
 def no_audit(event: ChangeEvent) -> None:

@@ -54,7 +54,12 @@ def specification(asked: Asked, group_id: str, now_ms: int) -> Specification:
     if len(names) != 1:
         given = f"Both {' and '.join(map(_flag, names))} are given" if names else "It is not said where the offsets go"
         raise ConfigError(given, f"Give one of {', '.join(_flag(f.name) for f in fields(Asked))}")
-    simple = {"to_earliest": Earliest(), "to_latest": Latest(), "to_current": Current(), "delete_offsets": Delete()}
+    simple: dict[str, Specification] = {
+        "to_earliest": Earliest(),
+        "to_latest": Latest(),
+        "to_current": Current(),
+        "delete_offsets": Delete(),
+    }
     return simple.get(names[0]) or _valued(asked, group_id, now_ms)
 
 

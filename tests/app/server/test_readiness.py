@@ -55,7 +55,7 @@ def test_the_age_of_the_newest_snapshot_and_the_failures_since_are_in_the_answer
 def test_a_frozen_broker_makes_the_server_unready_until_it_answers_again(kafka: EmbeddedKafka) -> None:
     settings = load_settings(kafka.bootstrap_servers, None, {})
     collector = Collector("demo", lambda: open_reader(settings, "demo", DEADLINE_S), interval_s=1.0)
-    found = feeds.source(demo=collector)
+    found = replace(feeds.source(), feeds={"demo": collector})
 
     def is_ready() -> bool:
         return bool(readiness(found, wall_clock_ms())["ready"])

@@ -1,6 +1,7 @@
 """Numbers, times and names as people read them."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC
 from itertools import pairwise
@@ -86,6 +87,23 @@ def test_times_in_the_viewers_zone_and_utc() -> None:
 def test_text_of_a_cluster_cannot_become_markup() -> None:
     assert formats.md("[x](y) **b**\n:red[z]") == r"\[x\]\(y\) \*\*b\*\* \:red\[z\]"
     assert formats.code("a`b\nc") == "`aˋb c`"
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("https://x.example/a", ["https:", "//x.example/a"]),
+        ("WWW.x.example", ["WWW", ".x.example"]),
+        ("me@x.example", ["me@", "x.example"]),
+        (":material/delete:", [":", "material/delete:"]),
+        ("a:rocket:b", ["a:", "rocket:b"]),
+        ("at 11:06:40 from b1:9092", ["at 11:06:40 from b1:9092"]),
+    ],
+)
+def test_addresses_icons_and_emojis_are_broken_up(name: str, parts: list[str]) -> None:
+    """Streamlit looks for them in text that has been unescaped."""
+    shown = re.sub(r"\\(.)", r"\1", formats.md(name))
+    assert shown.split("\u2060") == parts
 
 
 def test_every_status_problem_and_type_has_words() -> None:
