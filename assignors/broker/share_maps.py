@@ -95,7 +95,8 @@ class ShareMaps:
         self._group = group
         existing = layout_of(group.topics.values())
         known = [
-            None if member.owned_topics else as_read(member.owned, existing, group.jdk) for member in group.members
+            None if member.owned_topics else as_read(member.owned, existing, (group.jdk, None))
+            for member in group.members
         ]
         unread = [
             row
@@ -140,7 +141,7 @@ class ShareMaps:
         for row in rows:
             member = self._group.members[row]
             if not member.owned_topics:
-                remembered(member.owned, BrokerList(self.layout, lists[row], self._group.jdk))
+                remembered(member.owned, BrokerList(self.layout, lists[row], (self._group.jdk, None)))
 
     def changed(self, copied: Flags, gone: Flags, changes: Changes) -> Maps:
         """The maps after the changes: deep copies in the rows `copied: bool[n_rows]`, the others as they are.

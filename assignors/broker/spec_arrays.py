@@ -18,26 +18,31 @@ Numbers = NDArray[np.int64]
 Members = NDArray[np.intp]
 
 
+Reading = tuple[int, tuple[str, ...] | None]
+"""A JDK on which a record is read, and the subscription of its member; None: no matter which."""
+
+
 class BrokerList(PartitionList):
     """A member's partitions in the order of Kafka's containers.
 
-    `recorded_jdk`: the JDK on which writing the list to a record and reading it back keeps its order; None: not
-    checked. `recorded`: the list in the order that reading the record gave; None: not read, or the same order.
+    `read_as`: writing the list to a record and reading it back like this keeps its order, and the member subscribes to
+    all its topics; None: not checked. `recorded`: the list in the order that reading the record gave; None: not read,
+    or the same order.
     """
 
-    __slots__ = ("recorded", "recorded_jdk")
+    __slots__ = ("read_as", "recorded")
 
-    def __init__(self, layout: Layout, codes: Codes, recorded_jdk: int | None = None) -> None:
+    def __init__(self, layout: Layout, codes: Codes, read_as: Reading | None = None) -> None:
         self.layout = layout
         self.codes = codes
-        self.recorded_jdk = recorded_jdk
+        self.read_as = read_as
         self.recorded: BrokerList | None = None
 
 
-def as_read(owned: Sequence[TopicPartition], layout: Layout, jdk: int) -> BrokerList | None:
-    """The list in the order that reading its record gives; None: not known on that JDK, in that very layout."""
+def as_read(owned: Sequence[TopicPartition], layout: Layout, reading: Reading) -> BrokerList | None:
+    """The list in the order that reading its record gives; None: not known of such a reading, in that very layout."""
     known = owned.recorded or owned if isinstance(owned, BrokerList) else None
-    return known if known is not None and known.recorded_jdk == jdk and known.layout is layout else None
+    return known if known is not None and known.layout is layout and known.read_as == reading else None
 
 
 def remembered(owned: Sequence[TopicPartition], read: BrokerList) -> BrokerList:
@@ -45,7 +50,7 @@ def remembered(owned: Sequence[TopicPartition], read: BrokerList) -> BrokerList:
     if not isinstance(owned, BrokerList):
         return read
     if owned.layout is read.layout and np.array_equal(owned.codes, read.codes):
-        owned.recorded_jdk, owned.recorded = read.recorded_jdk, None
+        owned.read_as, owned.recorded = read.read_as, None
         return owned
     owned.recorded = read
     return read

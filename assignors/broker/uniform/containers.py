@@ -47,17 +47,22 @@ class Old:
 class Containers:
     """Everybody's maps of sets. Members are rows, topics are positions in the layout.
 
-    `new_capacities: int32[n_topics]`: the capacity of a new set for partitions of the topic.
+    `new_capacities: int32[n_topics]`, of a new set for partitions of the topic. `spreads: int32[n_topics]`:
+    hash codes of topic ids as HashMap spreads them.
     """
 
     def __init__(self, group: ServerGroup, layout: Layout, new_capacities: Sequence[int] | None = None) -> None:
         self.layout = layout
         self._group = group
         topics = [group.topics.get(name) or Topic(name, 0) for name in layout.names]
-        self._spreads = spread_all(topic_hashes(topics)).view(np.int32)
+        self.spreads = spread_all(topic_hashes(topics)).view(np.int32)
         self._table = layout.topic_table()
         self._offsets = layout.offsets.astype(np.int32)
         self._new_capacities = np.array(new_capacities or [DEFAULT_CAPACITY] * len(layout.names), dtype=np.int32)
+
+    def new_capacity(self, topic: int) -> int:
+        """The capacity of a new set for partitions of the topic."""
+        return int(self._new_capacities[topic])
 
     def read(self, lists: Sequence[Codes]) -> tuple[list[Codes], set[int]]:
         """Each list in the order of `new HashMap()` with `new HashSet(list)` for each topic, as records are read.
@@ -114,7 +119,7 @@ class Containers:
         # An overfull map doubles at the next call only, and after a last topic of one partition there is none.
         put = np.maximum(kept, counts - sets.ends_with_new)
         capacities = grown_capacities(put, 1 if is_copy else DEFAULT_CAPACITY)
-        spreads = self._spreads[sets.topics]
+        spreads = self.spreads[sets.topics]
         places = np.arange(n, dtype=np.int32) - begins(counts)[sets.rows]
         crowded = crowded_growth(sets.rows, places, spreads, np.ones_like(counts), capacities, MOST_COMPUTED)
         keys = (spreads & (capacities - 1)[sets.rows]) + begins(capacities)[sets.rows]
@@ -179,7 +184,7 @@ class Containers:
             topic = int(self._table[code])
             number = code - int(self.layout.offsets[topic])
             if comes:
-                make = partial(JavaHashSet[int], INTEGERS, int(self._new_capacities[topic]))
+                make = partial(JavaHashSet[int], INTEGERS, self.new_capacity(topic))
                 sets.compute_if_absent(uuids[topic], make).add(number)
                 continue
             sets[uuids[topic]].remove(number)

@@ -13,7 +13,7 @@ from assignors.broker.group_spec import ServerGroup
 from assignors.broker.spec_arrays import BrokerList, Numbers, UncleanError, expand, layout_of, topic_hashes, topic_ranks
 from assignors.broker.uniform.containers import Change, Containers, Old, Sets
 from assignors.broker.uniform.homogeneous import quotas
-from assignors.broker.uniform.owned import read_owned
+from assignors.broker.uniform.owned import free_codes, read_owned
 from assignors.javahash import hash_set_capacity, put_order, string_order
 from assignors.javahash.orders import grown_capacities
 from assignors.layout import Codes, Layout
@@ -70,12 +70,7 @@ def _changes(layout: Layout, order: Numbers, old: Old) -> dict[int, list[Change]
 
 def _free(layout: Layout, order: Numbers, owned: Sequence[Codes]) -> Codes:
     """What nobody owns, topic by topic. UncleanError when a partition is owned twice."""
-    taken = np.concatenate(owned, dtype=np.intp)  # as int32, indices take twice the time
-    is_free = np.ones(len(layout), dtype=np.bool_)
-    is_free[taken] = False
-    free = np.flatnonzero(is_free).astype(np.int32)
-    if len(free) != len(layout) - len(taken):
-        raise UncleanError
+    free = free_codes(layout, owned)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return free[np.argsort(rank[layout.topics_of(free)], kind="stable")]

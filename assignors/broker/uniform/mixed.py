@@ -5,7 +5,8 @@ partitions that move for balance are moved one by one.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +19,15 @@ from assignors.broker.spec_arrays import (
     UncleanError,
     layout_of,
     lengths,
+    stable_order,
     subscribers,
     subscriptions,
     topic_ranks,
 )
 from assignors.broker.uniform.containers import Change, Containers
+from assignors.broker.uniform.fresh import Fresh, Given, by_taker
 from assignors.broker.uniform.heterogeneous import ROUNDS, Loads, next_donor
-from assignors.broker.uniform.owned import read_owned
+from assignors.broker.uniform.owned import free_codes, read_owned
 from assignors.javahash import string_order, table_size_for
 from assignors.layout import Layout
 from assignors.model import Assignment
@@ -48,51 +51,67 @@ class _Mixed:
 
     def __init__(self, group: ServerGroup, layout: Layout) -> None:
         self._layout = layout
-        table, list_of = subscriptions(group, layout), group.list_of(group.members)
-        self._members = subscribers(table, list_of)
+        self._table, self._list_of = subscriptions(group, layout), group.list_of(group.members)
+        self._members = subscribers(self._table, self._list_of)
         counts = np.array([len(members) for members in self._members])
         self._order = _topic_order(group, layout, counts)
         shares = -(-layout.counts // counts)
         capacities = [table_size_for(sized(share)) for share in shares.tolist()]
         self._containers = Containers(group, layout, capacities)
-        self._old = read_owned(group, self._containers, table[list_of])
+        self._old = read_owned(group, self._containers, self._table[self._list_of])
+        self._is_fresh = not any(member.owned for member in group.members)
         self._sizes = lengths([part.codes for part in self._old.lists])
-        self._owners = self._claimed()
+        self._given: list[Given] = []
+        self._moves: list[tuple[int, int, int]] = []  # code, donor and taker
         self._level: set[int] = set()  # the ids of arrays of members that are at most one apart
-        self._changes: dict[int, list[Change]] = {}
-
-    def _claimed(self) -> NDArray[np.int32]:
-        """Who owns each partition. UncleanError when two do."""
-        codes = np.concatenate([part.codes for part in self._old.lists], dtype=np.intp)
-        owners = np.full(len(self._layout), _NOBODY, dtype=np.int32)
-        owners[codes] = np.arange(len(self._sizes), dtype=np.int32).repeat(self._sizes)
-        if np.count_nonzero(owners != _NOBODY) != len(codes):
-            raise UncleanError
-        return owners
 
     def lists(self) -> Sequence[BrokerList]:
         """Each member's partitions."""
         self._hand_out()
         self._balance([topic for topic in self._order if len(self._members[topic]) > 1])
-        return self._containers.changed(self._old, self._changes)
+        if self._is_fresh and not self._moves:
+            return self._fresh_lists()
+        return self._containers.changed(self._old, self._changes(self._given))
 
     def _hand_out(self) -> None:
         """Topic by topic, give what nobody owned to the least loaded subscribers."""
-        free = np.flatnonzero(self._owners == _NOBODY)
+        free = free_codes(self._layout, [part.codes for part in self._old.lists])
         bounds = free.searchsorted(self._layout.offsets).tolist()
-        codes, takers = [free[:0]], [self._members[0][:0]]
         for topic in self._order:
             begin, end = bounds[topic : topic + 2]
             if begin < end:
-                codes.append(free[begin:end])
-                takers.append(water_fill(self._members[topic], self._sizes, end - begin))
-        narrow = np.min_scalar_type(len(self._sizes))  # up to 16 bits sort by radix
-        given, taken_by = np.concatenate(codes), np.concatenate(takers, dtype=narrow, casting="unsafe")
-        self._owners[given] = taken_by
-        news = given.astype(np.int32).take(np.argsort(taken_by, kind="stable"))
-        ends = np.cumsum(np.bincount(taken_by, minlength=len(self._sizes))).tolist()
-        parts = enumerate(pairwise([0, *ends]))
-        self._changes = {row: [(news[begin:end], True)] for row, (begin, end) in parts if begin < end}
+                takers = water_fill(self._members[topic], self._sizes, end - begin)
+                self._given.append(Given(topic, free[begin:end], takers))
+
+    def _fresh_lists(self) -> list[BrokerList]:
+        """The lists of members that owned nothing: most at once, the others as changes."""
+        found = Fresh(self._given, self._members, self._containers, self._table, self._list_of).lists()
+        others = np.ones(len(self._sizes), dtype=np.bool_)
+        others[list(found)] = False
+        given = [_of_rows(part, others) for part in self._given] if others.any() else []
+        lists = [
+            BrokerList(self._layout, found[row]) if row in found else part for row, part in enumerate(self._old.lists)
+        ]
+        return self._containers.changed(replace(self._old, lists=lists), self._changes(given))
+
+    def _changes(self, given: Sequence[Given]) -> dict[int, list[Change]]:
+        """By member, the codes that come or go, in turn."""
+        news = enumerate(by_taker(given, len(self._sizes)))
+        changes: dict[int, list[Change]] = {row: [(codes, True)] for row, codes in news if len(codes)}
+        for code, donor, taker in self._moves:
+            changes.setdefault(donor, []).append(([code], False))
+            changes.setdefault(taker, []).append(([code], True))
+        return changes
+
+    @cached_property
+    def _owners(self) -> NDArray[np.int32]:
+        """Who has each partition: int32[n_codes], kept up to date by `_move`."""
+        owners = np.full(len(self._layout), _NOBODY, dtype=np.int32)
+        old = [part.codes for part in self._old.lists]
+        owners[np.concatenate(old, dtype=np.intp)] = np.arange(len(old), dtype=np.int32).repeat(lengths(old))
+        for given in self._given:
+            owners[given.codes] = given.takers
+        return owners
 
     def _balance(self, topics: Sequence[int]) -> None:
         last_moved = None
@@ -131,8 +150,12 @@ class _Mixed:
         sizes[donor] -= 1
         sizes[taker] += 1
         self._owners[code] = taker
-        self._changes.setdefault(donor, []).append(([code], False))
-        self._changes.setdefault(taker, []).append(([code], True))
+        self._moves.append((code, donor, taker))
+
+
+def _of_rows(part: Given, rows: NDArray[np.bool_]) -> Given:
+    theirs = rows[part.takers]
+    return Given(part.topic, part.codes[theirs], part.takers[theirs])
 
 
 def _topic_order(group: ServerGroup, layout: Layout, subscribers: Numbers) -> list[int]:
@@ -150,7 +173,7 @@ def water_fill(members: Members, sizes: Numbers, count: int) -> Members:
     ([1, 1, 2, 1, 2, 0, 1], [6, 7, 6])
     """
     loads = sizes[members]
-    order = loads.argsort(kind="stable")
+    order = stable_order(loads)
     members, loads = members[order], loads[order]
     level, left = int(loads[0]), count
     taken: list[Members] = []

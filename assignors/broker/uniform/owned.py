@@ -20,23 +20,40 @@ def read_owned(group: ServerGroup, containers: Containers, subscribes: NDArray[n
     `subscribes: bool[n_members, n_topics]`; None: all members to all topics of the layout. UncleanError on a partition
     that does not exist.
     """
-    layout = containers.layout
-    owned = [member.owned for member in group.members]
-    lists: dict[int, BrokerList] = {}
-    for row, part in enumerate(owned):
-        known = as_read(part, layout, group.jdk) if part else BrokerList(layout, np.zeros(0, np.int32), group.jdk)
-        if known is not None:
-            lists[row] = known
-    unread = [row for row in range(len(owned)) if row not in lists]
-    codes, has_others = _encoded(layout, [owned[row] for row in unread])
+    layout, members = containers.layout, group.members
+    nothing = BrokerList(layout, np.zeros(0, dtype=np.int32))
+    known = [
+        as_read(member.owned, layout, (group.jdk, member.topics)) if member.owned else nothing for member in members
+    ]
+    lists = {row: part for row, part in enumerate(known) if part is not None}
+    unread = [row for row, part in enumerate(known) if part is None]
+    if not unread:
+        return Old(list(lists.values()), frozenset(), frozenset())
+    codes, has_others = _encoded(layout, [members[row].owned for row in unread])
     found, crowded = containers.read(codes)
-    lists |= {row: BrokerList(layout, part, group.jdk) for row, part in zip(unread, found, strict=True)}
-    gone = {unread[at] for at in has_others} | _with_unsubscribed(lists, layout, subscribes)
+    gone = {unread[at] for at in has_others}
+    if subscribes is not None:
+        gone |= _with_unsubscribed(dict(zip(unread, codes, strict=True)), layout, subscribes)
     exact = gone | {unread[at] for at in crowded}
-    lists |= {row: BrokerList(layout, containers.exact_owned(row)) for row in exact}
-    for row in set(unread) - exact:
-        lists[row] = remembered(owned[row], lists[row])
-    return Old([lists[row] for row in range(len(owned))], frozenset(gone), frozenset(exact))
+    for row, part in zip(unread, found, strict=True):
+        if row in exact:
+            lists[row] = BrokerList(layout, containers.exact_owned(row))
+        else:
+            lists[row] = remembered(members[row].owned, BrokerList(layout, part, (group.jdk, members[row].topics)))
+    return Old([lists[row] for row in range(len(members))], frozenset(gone), frozenset(exact))
+
+
+def free_codes(layout: Layout, owned: Sequence[Codes]) -> Codes:
+    """What nobody owns: int32[n], ascending. UncleanError when a partition is owned twice."""
+    taken = np.concatenate(owned, dtype=np.intp)  # as int32, indices take twice the time
+    if not len(taken):
+        return np.arange(len(layout), dtype=np.int32)
+    is_free = np.ones(len(layout), dtype=np.bool_)
+    is_free[taken] = False
+    free = np.flatnonzero(is_free).astype(np.int32)
+    if len(free) != len(layout) - len(taken):
+        raise UncleanError
+    return free
 
 
 def _encoded(layout: Layout, owned: Sequence[Sequence[TopicPartition]]) -> tuple[list[Codes], list[int]]:
@@ -59,11 +76,8 @@ def _encoded(layout: Layout, owned: Sequence[Sequence[TopicPartition]]) -> tuple
     return [codes[begin:end] for begin, end in pairwise(bounds)], has_others
 
 
-def _with_unsubscribed(lists: dict[int, BrokerList], layout: Layout, subscribes: NDArray[np.bool_] | None) -> set[int]:
+def _with_unsubscribed(lists: dict[int, Codes], layout: Layout, subscribes: NDArray[np.bool_]) -> set[int]:
     """The members that own something of a topic to which they do not subscribe."""
-    if subscribes is None:
-        return set()
-    parts = [part.codes for part in lists.values()]
-    rows = np.array(list(lists)).repeat(lengths(parts))
-    topics = layout.topic_table().take(np.concatenate(parts))
+    rows = np.array(list(lists)).repeat(lengths(list(lists.values())))
+    topics = layout.topic_table().take(np.concatenate(list(lists.values())))
     return set(rows[~subscribes.ravel().take(rows * subscribes.shape[1] + topics)].tolist())
