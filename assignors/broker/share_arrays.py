@@ -328,13 +328,12 @@ def _assignment(group: ServerGroup, maps: ShareMaps, planned: Maps) -> Assignmen
     parts = planned.lists(n_rows)
     ids = tuple(member.member_id for member in group.members)
     order = string_order(ids, table_size_for(sized(n_rows + 1)))
-    emptied = np.zeros(n_rows, dtype=np.bool_)
-    emptied[planned.rows[planned.sizes == 0]] = True
+    emptied = set(planned.rows[planned.sizes == 0].tolist())
     bounds = planned.rows.searchsorted(np.arange(n_rows + 1)).tolist()
     names = maps.layout.names
     topics = {
         ids[row]: tuple(names[at] for at in planned.topics[bounds[row] : bounds[row + 1]].tolist())
         for row in order
-        if emptied[row]
+        if row in emptied
     }
     return Assignment(None, {ids[row]: BrokerList(maps.layout, parts[row]) for row in order}, topics)

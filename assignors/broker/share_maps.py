@@ -6,7 +6,9 @@ gain partitions at once. Rows are members in the coordinator's order, topics pos
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,10 +109,13 @@ class ShareMaps:
         self.layout = _layout(group, parts, existing)
         self.topic_of = self.layout.topic_table()
         self._containers = Containers(group, self.layout)
-        self._uuids = [group.uuid_of(name) for name in self.layout.names]
         self.old = _row_by_row([self._known(known), self._read(unread, parts)])
         _check_distinct(self.old, len(self.layout))
         self._remember(unread)
+
+    @cached_property
+    def _uuids(self) -> list[UUID]:
+        return [self._group.uuid_of(name) for name in self.layout.names]
 
     def _known(self, lists: Sequence[BrokerList | None]) -> Maps:
         """The maps of the rows whose lists are in the order in which their records are read."""
@@ -158,7 +163,10 @@ class ShareMaps:
 
     def _copies(self, copied: Flags, stays: Flags, changes: Changes) -> tuple[Maps, set[int]]:
         """Deep copies after the changes, and the rows where a bucket gets crowded."""
-        stays = stays if copied.all() else stays[copied[self.old.owners()]]
+        if np.count_nonzero(~copied) <= len(copied) // 16:  # copies of all take less memory than most of `old` twice
+            maps, crowded = self._filled(self.old, stays, changes.gained, changes.takers, is_copy=True)
+            return maps.of(copied), {row for row in crowded if copied[row]}
+        stays = stays[copied[self.old.owners()]]
         return self._filled(self.old.of(copied), stays, changes.gained, changes.takers, is_copy=True)
 
     def _filled(self, old: Maps, stays: Flags, gained: Codes, takers: Members, is_copy: bool) -> tuple[Maps, set[int]]:
@@ -185,7 +193,7 @@ class ShareMaps:
     ) -> tuple["_Gains", Sets]:
         """The sets after the gains, and where their codes are."""
         rows, topics = np.append(old.rows, takers), np.append(old.topics, self.topic_of.take(gained))
-        gains, n_old = _Gains.of(old, rows, topics, len(self._uuids)), len(old.rows)
+        gains, n_old = _Gains.of(old, rows, topics, len(self.layout.names)), len(old.rows)
         last = np.full(len(self._group.members), -1, dtype=np.int32)
         last[takers] = np.arange(n_old, len(rows), dtype=np.int32)
         rows, topics = rows[gains.firsts], topics[gains.firsts]

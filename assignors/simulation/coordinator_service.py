@@ -12,7 +12,7 @@ from assignors.simulation.classic import ClassicCoordinator
 from assignors.simulation.clients import Environment, Process
 from assignors.simulation.consumer import ConsumerCoordinator
 from assignors.simulation.errors import KafkaError
-from assignors.simulation.kernel import Action, Kernel
+from assignors.simulation.kernel import Action, Clock, Kernel
 from assignors.simulation.log import Done
 from assignors.simulation.network import Answer
 from assignors.simulation.timeline.tables import AS_IT_IS, NO_COORDINATOR, Plan
@@ -51,7 +51,7 @@ class GroupCoordinatorService(ABC):
     # Defined by the protocol
 
     @abstractmethod
-    def create_coordinator(self, kernel: Kernel, log: "Log") -> ClassicCoordinator | ConsumerCoordinator:
+    def create_coordinator(self, kernel: Clock, log: "Log") -> ClassicCoordinator | ConsumerCoordinator:
         """A coordinator that has loaded all replicated records."""
 
     @abstractmethod
@@ -78,7 +78,7 @@ class GroupCoordinatorService(ABC):
 
     def start(self) -> None:
         """Start a coordinator with the replicated records; all sessions start again."""
-        kernel = _ObservedKernel(self.env.kernel, self.observe)
+        kernel = _ObservedClock(self.env.kernel, self.observe)
         self.log = Log(kernel, self.env.settings.assumed.append_ms, self.records)
         self.coordinator = self.create_coordinator(kernel, self.log)
         self.env.network.coordinator, self.env.network.is_known = self, True
@@ -224,8 +224,8 @@ class GroupCoordinatorService(ABC):
         return f"{self._last_cause} (rebalance {self._rounds})"
 
 
-class _ObservedKernel(Kernel):
-    """A kernel that calls `observe` after each event of the coordinator."""
+class _ObservedClock:
+    """A clock that calls `observe` after each event of the coordinator."""
 
     def __init__(self, kernel: Kernel, observe: Action) -> None:
         self._kernel, self._observe = kernel, observe

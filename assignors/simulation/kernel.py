@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
+from typing import Protocol
 
 Action = Callable[[], None]
 
@@ -21,26 +22,32 @@ class EventLimitError(Exception):
     """A run has too many events, in one millisecond or in all."""
 
 
-class Kernel:
-    """Runs events in order of time."""
+class Clock(Protocol):
+    """The time, and actions at a later time: see Kernel."""
 
-    __slots__ = ("_due", "_events", "_now_ms", "_sequence")
+    @property
+    def now_ms(self) -> int: ...
+    def after(self, delay_ms: int, action: Action) -> None: ...
+    def turn(self) -> int: ...
+    def at(self, at_ms: int, turn: int, action: Action) -> None: ...
+
+
+class Kernel:
+    """Runs events in order of time. `now_ms` is the time; only the kernel sets it."""
+
+    __slots__ = ("_due", "_events", "_sequence", "now_ms")
 
     def __init__(self, now_ms: int = 0) -> None:
-        self._now_ms = now_ms
+        self.now_ms = now_ms
         self._due: list[tuple[int, int, Action]] = []
         self._events = 0
         self._sequence = count()
-
-    @property
-    def now_ms(self) -> int:
-        return self._now_ms
 
     def after(self, delay_ms: int, action: Action) -> None:
         """Run `action` once, `delay_ms` from now. Raises ValueError when that is in the past."""
         if delay_ms < 0:
             raise ValueError(f"delay_ms is {delay_ms}: an event cannot lie in the past")
-        heappush(self._due, (self._now_ms + delay_ms, next(self._sequence), action))
+        heappush(self._due, (self.now_ms + delay_ms, next(self._sequence), action))
 
     def turn(self) -> int:
         """A position among the events of one millisecond, for `at`: after all events scheduled so far."""
@@ -55,18 +62,20 @@ class Kernel:
 
         Raises EventLimitError after MOST_EVENTS_AT_ONCE within one millisecond, and after MOST_EVENTS in all.
         """
-        due, at_once = self._due, 0
+        due, at_once, events = self._due, 0, self._events
         while due and due[0][0] <= end_ms:
             at_ms, _, action = heappop(due)
-            at_once = at_once + 1 if at_ms == self._now_ms else 1
-            self._now_ms = at_ms
-            self._events += 1
+            events += 1
+            if at_ms != self.now_ms:
+                self.now_ms, at_once = at_ms, 0
+            at_once += 1
             if at_once > MOST_EVENTS_AT_ONCE:
                 raise EventLimitError(_TIMELESS.format(MOST_EVENTS_AT_ONCE, at_ms / 1000))
-            if self._events > MOST_EVENTS:
+            if events > MOST_EVENTS:
                 raise EventLimitError(_TOO_LONG.format(MOST_EVENTS, at_ms / 1000))
             action()
-        self._now_ms = max(self._now_ms, end_ms)
+        self._events = events
+        self.now_ms = max(self.now_ms, end_ms)
 
 
 _TIMELESS = (
@@ -91,7 +100,7 @@ class Timers:
     which the key was armed, and is then set to the key's present timer.
     """
 
-    kernel: Kernel
+    kernel: Clock
     _timers: dict[Hashable, _Timer] = field(default_factory=dict)
     _alarms: dict[Hashable, tuple[int, int]] = field(default_factory=dict)
 

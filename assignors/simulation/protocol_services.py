@@ -25,7 +25,7 @@ from assignors.simulation.consumer.records import (
 from assignors.simulation.consumer_protocol import decode_assignment, encode_assignment
 from assignors.simulation.coordinator_service import GroupCoordinatorService, GroupView, Log
 from assignors.simulation.errors import KafkaError, Refused
-from assignors.simulation.kernel import Kernel
+from assignors.simulation.kernel import Clock
 from assignors.simulation.network import Answer
 
 
@@ -39,7 +39,7 @@ class ClassicService(GroupCoordinatorService):
         self._joined_generation: dict[str, int] = {}
         """The generation of each member's last successful join."""
 
-    def create_coordinator(self, kernel: Kernel, log: Log) -> ClassicCoordinator:
+    def create_coordinator(self, kernel: Clock, log: Log) -> ClassicCoordinator:
         """It gives out member ids; each is remembered with the requester."""
         self._state = None
         return ClassicCoordinator(kernel, self._new_id, log, self.env.settings.broker, list(self.records))
@@ -122,7 +122,7 @@ class ConsumerService(GroupCoordinatorService):
     _appends = -1
     _last: GroupView | None = None
 
-    def create_coordinator(self, kernel: Kernel, log: Log) -> ConsumerCoordinator:
+    def create_coordinator(self, kernel: Clock, log: Log) -> ConsumerCoordinator:
         """It starts with the present topics."""
         self._topics, self._appends = Topics(self.env.topics(), len(self.records)), -1
         settings = self.env.settings.kip848

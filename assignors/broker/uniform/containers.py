@@ -122,7 +122,9 @@ class Containers:
         spreads = self.spreads[sets.topics]
         places = np.arange(n, dtype=np.int32) - begins(counts)[sets.rows]
         crowded = crowded_growth(sets.rows, places, spreads, np.ones_like(counts), capacities, MOST_COMPUTED)
-        keys = (spreads & (capacities - 1)[sets.rows]) + begins(capacities)[sets.rows]
+        keys = spreads & (capacities - 1)[sets.rows]
+        keys += begins(capacities)[sets.rows]
+        del places, spreads
         # `computeIfAbsent` puts a new topic to the front of its bucket, `put` to the end.
         order = np.concatenate((np.flatnonzero(is_new)[::-1], np.flatnonzero(~is_new)))
         order = order[stable_order(keys[order])]
@@ -311,8 +313,9 @@ def crowded_growth(
     while capacity < int(capacities.max(initial=0)):
         grows = (begun <= capacity) & (capacities > capacity)
         if grows.any():
-            first = np.flatnonzero(grows[owners] & (places <= threshold(capacity)))
-            buckets = (grows.cumsum(dtype=np.int32) - 1)[owners[first]] * capacity + (spreads[first] & (capacity - 1))
+            is_first = grows[owners] & (places <= threshold(capacity))
+            buckets = ((grows.cumsum(dtype=np.int32) - 1) * capacity)[owners[is_first]]
+            buckets += spreads[is_first] & (capacity - 1)
             full = np.flatnonzero(np.bincount(buckets) > most) // capacity
             found.update(np.flatnonzero(grows)[full].tolist())
         capacity *= 2

@@ -74,7 +74,10 @@ class Fresh:
         capacity = self._containers.new_capacity(part.topic)
         first_takes = np.count_nonzero(part.takers == part.takers[0])  # nobody takes more than the least loaded
         if first_takes > min(MOST_PUT, threshold(capacity)):
-            keys = np.sort(part.takers * capacity + (spread_all(np.arange(len(part.takers))) & np.uint32(capacity - 1)))
+            keys = np.sort(
+                part.takers * capacity
+                + (spread_all(np.arange(len(part.takers), dtype=np.int32)) & np.uint32(capacity - 1))
+            )
             takers = keys // capacity
             self._is_plain[takers[crowded_places(keys, MOST_PUT)]] = False
             self._is_plain[takers[crowded_places(takers, threshold(capacity))]] = False
@@ -123,4 +126,4 @@ class Fresh:
 @lru_cache(maxsize=16)
 def _set_order(count: int, capacity: int) -> NDArray[np.intp]:
     """The numbers from 0 to `count` by their bucket in a set of that capacity."""
-    return stable_order(spread_all(np.arange(count)) & np.uint32(capacity - 1))
+    return stable_order(spread_all(np.arange(count, dtype=np.int32)) & np.uint32(capacity - 1))

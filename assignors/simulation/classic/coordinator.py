@@ -32,7 +32,7 @@ from assignors.simulation.classic.records import GroupRecord, GroupTombstone, Lo
 from assignors.simulation.classic.settings import Settings
 from assignors.simulation.classic.sync import sync
 from assignors.simulation.errors import KafkaError
-from assignors.simulation.kernel import Kernel, Timers
+from assignors.simulation.kernel import Clock, Timers
 from assignors.simulation.log import replicated
 
 EXPIRY = "expire-group-metadata"
@@ -48,7 +48,7 @@ class ClassicCoordinator:
     """
 
     def __init__(
-        self, kernel: Kernel, ids: Ids, log: Log, settings: Settings | None = None, records: Sequence[Record] = ()
+        self, kernel: Clock, ids: Ids, log: Log, settings: Settings | None = None, records: Sequence[Record] = ()
     ) -> None:
         self.timers = Timers(kernel)
         self._ids = ids

@@ -59,11 +59,14 @@ class HeartbeatThread:
 
     def _answered(self, request: Heartbeat, reply: HeartbeatReply) -> None:
         error = reply.error
-        if error in (KafkaError.NONE, KafkaError.REBALANCE_IN_PROGRESS):
+        if error is KafkaError.NONE:
             self._answered_ms = self._process.now_ms
-        if error is KafkaError.NONE and self._request is request:
-            self._process.clear_zombie()
-        if error in ELSEWHERE:
+            if self._request is request:
+                self._process.clear_zombie()
+        elif error is KafkaError.REBALANCE_IN_PROGRESS:
+            self._answered_ms = self._process.now_ms
+            self._heard(error)
+        elif error in ELSEWHERE:
             self._process.mark_coordinator_unknown()
-        elif error is KafkaError.REBALANCE_IN_PROGRESS or (error is not KafkaError.NONE and self._request is request):
+        elif self._request is request:
             self._heard(error)

@@ -39,7 +39,7 @@ from assignors.simulation.consumer.settings import Settings
 from assignors.simulation.consumer.topics import Topics
 from assignors.simulation.consumer.validation import check, known_static
 from assignors.simulation.errors import KafkaError, Refused
-from assignors.simulation.kernel import Kernel, Timers
+from assignors.simulation.kernel import Clock, Timers
 from assignors.simulation.log import replicated
 
 SESSION, REBALANCE, REGEX, EXPIRY = "session-timeout", "rebalance-timeout", "regex", "expire-group-metadata"
@@ -57,7 +57,7 @@ class ConsumerCoordinator:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: Clock,
         new_id: NewId,
         log: Log,
         topics: Topics,
