@@ -241,10 +241,12 @@ class Share:
         """All partitions in the order of Kafka's map of partitions to their holders."""
         if self._hashes is self._targets:  # the numbers of one topic: each has a bucket of its own
             return self._targets[stable_order(spread_all(self._targets))]
-        claims = np.arange(len(self._codes))
-        first = np.full(len(self._hashes), -1)
-        first[self._codes[::-1]] = claims[::-1]
-        arrivals = np.append(self._codes[first[self._codes] == claims], self._targets[first[self._targets] < 0])
+        arrivals = self._targets
+        if len(self._codes):
+            claims = np.arange(len(self._codes))
+            first = np.full(len(self._hashes), -1)
+            first[self._codes[::-1]] = claims[::-1]
+            arrivals = np.append(self._codes[first[self._codes] == claims], arrivals[first[arrivals] < 0])
         capacity = table_size_for(sized(len(self._targets) + 1))
         # `computeIfAbsent` puts a new key to the front of its bucket.
         arrivals = arrivals[::-1]

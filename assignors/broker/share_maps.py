@@ -199,8 +199,10 @@ class ShareMaps:
         rows, topics = rows[gains.firsts], topics[gains.firsts]
         before, came = gains.sizes.T
         sizes = before + came
-        gone = np.bincount(np.arange(n_old).repeat(old.sizes)[~stays], minlength=n_old + 1).astype(np.int32)
-        left = sizes - gone[np.minimum(gains.firsts, n_old)]
+        left = sizes
+        if not stays.all():
+            gone = np.bincount(np.arange(n_old).repeat(old.sizes)[~stays], minlength=n_old + 1).astype(np.int32)
+            left = sizes - gone[np.minimum(gains.firsts, n_old)]
         ends_with_new = np.zeros(len(last), dtype=np.bool_)
         ends_with_new[rows[(last[rows] == gains.firsts) & (sizes == 1)]] = True
         is_new = gains.firsts >= n_old if is_copy else _none(rows)

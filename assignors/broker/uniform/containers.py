@@ -126,8 +126,11 @@ class Containers:
         keys += begins(capacities)[sets.rows]
         del places, spreads
         # `computeIfAbsent` puts a new topic to the front of its bucket, `put` to the end.
-        order = np.concatenate((np.flatnonzero(is_new)[::-1], np.flatnonzero(~is_new)))
-        order = order[stable_order(keys[order])]
+        if is_new.all():
+            order = n - 1 - stable_order(keys[::-1])
+        else:
+            order = np.concatenate((np.flatnonzero(is_new)[::-1], np.flatnonzero(~is_new)))
+            order = order[stable_order(keys[order])]
         full = order[crowded_places(keys[order], MOST_COMPUTED)]
         return order, crowded.union(sets.rows[full].tolist())
 
@@ -313,7 +316,8 @@ def crowded_growth(
     while capacity < int(capacities.max(initial=0)):
         grows = (begun <= capacity) & (capacities > capacity)
         if grows.any():
-            is_first = grows[owners] & (places <= threshold(capacity))
+            is_first = places <= threshold(capacity)
+            is_first &= True if grows.all() else grows[owners]
             buckets = ((grows.cumsum(dtype=np.int32) - 1) * capacity)[owners[is_first]]
             buckets += spreads[is_first] & (capacity - 1)
             full = np.flatnonzero(np.bincount(buckets) > most) // capacity
