@@ -12,7 +12,7 @@ from assignors.simulation.classic import ClassicCoordinator
 from assignors.simulation.clients import Environment, Process
 from assignors.simulation.consumer import ConsumerCoordinator
 from assignors.simulation.errors import KafkaError
-from assignors.simulation.kernel import Action, Clock, Kernel
+from assignors.simulation.kernel import Action, Clock
 from assignors.simulation.log import Done
 from assignors.simulation.network import Answer
 from assignors.simulation.timeline.tables import AS_IT_IS, NO_COORDINATOR, Plan
@@ -227,7 +227,7 @@ class GroupCoordinatorService(ABC):
 class _ObservedClock:
     """A clock that calls `observe` after each event of the coordinator."""
 
-    def __init__(self, kernel: Kernel, observe: Action) -> None:
+    def __init__(self, kernel: Clock, observe: Action) -> None:
         self._kernel, self._observe = kernel, observe
 
     @property
@@ -254,7 +254,7 @@ class Log:
     `appends` and `replicated` count writes.
     """
 
-    def __init__(self, kernel: Kernel, append_ms: int, records: list[Any]) -> None:
+    def __init__(self, kernel: Clock, append_ms: int, records: list[Any]) -> None:
         self.is_lost = False
         self.appends = self.replicated = 0
         self._kernel, self._append_ms, self._records = kernel, append_ms, records
