@@ -6,6 +6,7 @@ faketime for a KDC whose clock differs.
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -65,12 +66,12 @@ class Realm:
         environment = self._environment | {"KRB5_KDC_PROFILE": str(self._kdc_conf(f"kdc-{port}.conf", port))}
         command = [*(["faketime", "-f", ahead] if ahead else []), self._path("krb5kdc"), "-n", "-r", REALM]
         with (self._folder / "kdc.out").open("ab") as output:
-            process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
+            process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, start_new_session=True)
             try:
                 wait_until(lambda: _listens(port))
                 yield self.krb5_conf(f"krb5-{port}.conf", port, **options)
             finally:
-                process.terminate()
+                os.killpg(process.pid, signal.SIGTERM)  # faketime and the KDC that it starts
                 process.wait(30)
 
     def krb5_conf(self, name: str, port: int, **options: str) -> Path:
