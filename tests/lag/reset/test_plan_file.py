@@ -14,7 +14,7 @@ from lag.reset.model import Action, Kind, PartitionPlan, Plan, PlannedMember, Re
 from lag.reset.plan_document import plan_document, plan_text
 from lag.reset.plan_file import load_plan, plan_from_document, write_new
 
-TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 OFFSETS = st.none() | st.integers(0, 2**63 - 1)
 TIMES = st.integers(0, 4_000_000_000_000)
 HEADS = st.builds(
