@@ -42,15 +42,17 @@ class Asked:
     delete_offsets: bool = False
 
     def names(self) -> list[str]:
-        """The options that are given."""
-        return [f.name for f in fields(self) if getattr(self, f.name) not in (False, None, ())]
+        """The options that are given; the number 0 is given too."""
+        return [f.name for f in fields(self) if not _is_absent(getattr(self, f.name))]
+
+
+def _is_absent(value: object) -> bool:
+    return value is None or value is False or value == ()
 
 
 def specification(asked: Asked, group_id: str, now_ms: int) -> Specification:
     """The one that is asked for. Raises ConfigError if it is none, more than one, or malformed."""
     names = asked.names()
-    if asked.shift_by == 0 or asked.to_offset == 0:  # 0 == False
-        names.append("shift_by" if asked.shift_by == 0 else "to_offset")
     if len(names) != 1:
         given = f"Both {' and '.join(map(_flag, names))} are given" if names else "It is not said where the offsets go"
         raise ConfigError(given, f"Give one of {', '.join(_flag(f.name) for f in fields(Asked))}")
