@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.applications import Starlette
 
 from app.documents.snapshot import partitions_document
 from app.server import source
@@ -15,12 +16,14 @@ from app.server.access.access import Access
 from app.server.access.visible import VisibleChanges, visible_report
 from app.server.access.visitor import Grant, Role, Visitor, answering
 from app.server.api.endpoints.groups import group_health, judged_summary, left_of
+from app.server.routes import ROUTES
 from app.server.settings import Settings
 from lag.polling.report import Report
 from lag.polling.verdict_changes import VerdictChanges
 from tests.app import feeds, synthetic
 from tests.app.server.api.reports import groups, report
-from tests.app.server.client import get
+from tests.app.server.asgi_client import Asked, answer
+from tests.app.server.client import Answer
 
 WHOLE = report()
 NAMES = sorted(groups(0))
@@ -80,6 +83,12 @@ def test_changes_of_other_groups_are_not_there() -> None:
 
 # -- through the server ------------------------------------------------------------------------------------------------
 
+
+def get(path: str, query: str = "") -> Answer:
+    """The answer to whoever `answering` says: in this thread."""
+    return answer(Starlette(routes=ROUTES), Asked(path, query=query))
+
+
 SEEN, HIDDEN = "billing", "search"
 OF_BILLING = Visitor("bob", "127.0.0.1", (Grant(Role.VIEWER, ("prod",), ("bill*",)),))
 
@@ -111,7 +120,9 @@ def _installed() -> Iterator[None]:
 )
 def test_no_answer_names_a_group_or_cluster_that_may_not_be_seen(path: str) -> None:
     with answering(OF_BILLING):
-        text = get(path, "names=all" if path == "/metrics" else "").text
+        given = get(path, "names=all" if path == "/metrics" else "")
+    text = given.text
+    assert given.status == 200
     hidden = [name for name in (*NAMES, "other") if name != SEEN]
     assert [name for name in hidden if f'"{name}"' in text] == []
 
