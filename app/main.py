@@ -5,14 +5,20 @@ from typing import Literal
 
 import streamlit as st
 
-from app.pages import BY_NAME, EMBEDDED_ONLY, IN_MENU, PAGES, PageInfo
+from app.pages import BY_NAME, EMBEDDED_ONLY, FOR_ADMINS, IN_MENU, PAGES, PageInfo
 from app.server import source
 from app.server.compat.every_click import count_in_browser
 from app.ui import state, widgets
 
+if not source.current().feeds and source.installed().access is not None:
+    st.error("Your login has ended, or your role was taken away. Load the page again.", icon=":material/lock:")
+    st.stop()
+
 ABOUT = """**groupscope** sees, predicts and explains Kafka consumer groups.
 
-[About this server](about): versions, settings, age of the data, limits, bug reports."""
+[About this server](about): versions, settings, age of the data, limits, bug reports.
+"""
+AUDIT = "\n[Audit](audit): who did what, when, and from where."
 
 
 def entry(info: PageInfo) -> st.Page:
@@ -24,9 +30,15 @@ def entry(info: PageInfo) -> st.Page:
     )
 
 
+def is_listed(info: PageInfo) -> bool:
+    """Whether the page is there for this visitor."""
+    its = source.current()
+    return (info.name not in EMBEDDED_ONLY or its.demo is not None) and (info.name not in FOR_ADMINS or its.is_admin)
+
+
 sections: dict[str, list[st.Page]] = {}
 for info in PAGES:
-    if info.name not in EMBEDDED_ONLY or source.current().demo is not None:
+    if is_listed(info):
         sections.setdefault(info.section, []).append(entry(info))
 
 page = st.navigation(sections, position="top")
@@ -35,7 +47,7 @@ st.set_page_config(
     page_icon=Path(__file__).with_name("icon.svg"),
     layout="wide",
     initial_sidebar_state="collapsed",
-    menu_items={"About": ABOUT},
+    menu_items={"About": ABOUT + (AUDIT if source.current().is_admin else "")},
 )
 count_in_browser()
 state.carry_group(BY_NAME[page.url_path or PAGES[0].name])

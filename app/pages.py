@@ -46,12 +46,15 @@ PAGES = (
     PageInfo("labs/watermark", "Watermark lab", "When is a record visible, when lost?", LEARN),
     PageInfo("labs/calls", "Call lab", "What does Kafka answer, call by call?", LEARN),
     PageInfo("demo", "Demo", "Control the workload of the demo cluster", LEARN),
+    PageInfo("audit", "Audit", "Who did what, when, and from where?"),
     PageInfo("about", "About", "Versions, settings, age of the data, limits, bug reports"),
 )
 BY_NAME = {page.name: page for page in PAGES}
 EMBEDDED_ONLY = frozenset({"demo"})
 """Pages that control the embedded Kafka, and are listed only with it."""
-IN_MENU = frozenset({"about"})
+IN_MENU = frozenset({"about", "audit"})
 """Pages that the main menu links to instead of the navigation."""
+FOR_ADMINS = frozenset({"audit"})
+"""Pages that only admins have, where there is a login."""
 FOLLOW_GROUP = frozenset({"group", "generations", "history", "whatif"})
 """Pages that open with the group that was shown before."""

@@ -6,19 +6,38 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from http.client import HTTPConnection, HTTPException
+from dataclasses import replace
+from http.client import HTTPException
 from importlib import import_module
-from json import dumps, loads
+from json import dumps
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Annotated
 
 import typer
 
+from app.cli.access_options import (
+    AccessOptions,
+    AllowedHosts,
+    Audit,
+    Host,
+    Insecure,
+    Login,
+    Roles,
+    TlsCert,
+    TlsKey,
+    Tokens,
+    TrustedProxies,
+    TrustGroupsHeader,
+    TrustHeader,
+    allow_hosts,
+    check_files,
+)
 from app.cli.options import Bootstrap, Browser, Config, JsonLine, Plugins, Port, new_command
-from app.cli.output import emit, emit_json, open_on_a_desktop
+from app.cli.output import emit, emit_json, note, open_on_a_desktop
 from app.cli.signals import until_stopped
 from app.pages import PAGES, SCRIPT
+from app.server.listener import Listener
 from app.server.settings import MAX_NAME_LENGTH, ClusterSettings, Settings, read_settings
 from lag.cluster.connection.settings import load_settings
 from lag.errors import ConfigError
@@ -39,9 +58,18 @@ def serve(
         typer.Option(metavar="NAME=FILE", help="Another cluster: a name and its client.properties. Repeatable."),
     ] = None,
     port: Port = 8501,
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address to listen on; the dashboard has no login.")
-    ] = "127.0.0.1",
+    host: Host = "127.0.0.1",
+    allowed_host: AllowedHosts = None,
+    insecure: Insecure = False,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    login: Login = None,
+    trust_header: TrustHeader = None,
+    trust_groups_header: TrustGroupsHeader = None,
+    trusted_proxy: TrustedProxies = None,
+    roles: Roles = None,
+    tokens: Tokens = None,
+    audit: Audit = None,
     interval: Annotated[
         float, typer.Option(metavar="SECONDS", min=1, max=3600, help="Seconds between two polls of a cluster.")
     ] = 10.0,
@@ -73,7 +101,15 @@ def serve(
         os.environ["GROUPSCOPE_POLICY"] = str(policy)
     if notices is not None:
         os.environ["GROUPSCOPE_NOTICES"] = str(notices)
+    AccessOptions(
+        insecure, login, trust_header, trust_groups_header, trusted_proxy, roles, tokens, audit
+    ).set_environment()
     settings = checked_settings()
+    listener = Listener(port, host, tls_cert, tls_key)
+    listener.check(settings)
+    if listener.is_open(settings):
+        note(f"warning: everybody who reaches {host} sees all groups of these clusters, without login (--insecure)")
+    allow_hosts(settings, allowed_host, listener)
     clusters = [*first_cluster(bootstrap_server, config, bool(cluster)), *map(_further, cluster or ())]
     _refuse_same_names([each.name for each in clusters])
     refuse_taken(host, port)
@@ -81,20 +117,19 @@ def serve(
         os.environ["GROUPSCOPE_FOLLOW"] = "false"
     with until_stopped():
         shown = plugin or settings.plugins
-        start(clusters, port, host, interval, shown, history, lambda url: _announce(url, browser, json))
+        start(clusters, listener, interval, shown, history, lambda url: _announce(url, browser, json))
 
 
 def start(
     clusters: Sequence[ClusterSettings],
-    port: int,
-    host: str,
+    listener: Listener,
     interval_s: float,
     plugins: Sequence[str],
     history: str | None,
     announce: Callable[[str], None],
 ) -> None:
     """Serve `clusters`, and call `announce` with the address once the server answers."""
-    port = port or _bound(host, 0)
+    listener = replace(listener, port=listener.port or _bound(listener.host, 0))
     os.environ["GROUPSCOPE_CLUSTERS"] = dumps([c.model_dump(mode="json") for c in clusters])
     os.environ["GROUPSCOPE_INTERVAL_S"] = str(interval_s)
     os.environ["GROUPSCOPE_PLUGINS"] = dumps(plugins)
@@ -103,8 +138,8 @@ def start(
     import_server()
     from app.server import asgi  # reads the environment that was just set
 
-    threading.Thread(target=_announce_when_ready, args=(host, port, announce), daemon=True).start()
-    asgi.serve(port=port, address=host)
+    threading.Thread(target=_announce_when_ready, args=(listener, announce), daemon=True).start()
+    asgi.serve(listener)
 
 
 def import_server() -> None:
@@ -122,7 +157,7 @@ def import_server() -> None:
 
 
 def checked_settings() -> Settings:
-    """The settings in the environment. Raises ConfigError, also if the policy or notices file is broken."""
+    """The settings in the environment. Raises ConfigError, also if a file that they name is broken."""
     settings = read_settings()
     if settings.policy is not None:
         from lag.polling.policy_file import load_policy  # imported here because NumPy takes a tenth of a second
@@ -132,6 +167,7 @@ def checked_settings() -> Settings:
         from app.notices.targets import load_notices
 
         load_notices(settings.notices)
+    check_files(settings)
     return settings
 
 
@@ -146,7 +182,7 @@ def refuse_taken(host: str, port: int) -> None:
 
 def _bound(host: str, port: int) -> int:
     """A port that could be bound; port 0 stands for any free one."""
-    with socket.socket() as probe:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((host, port))
         return int(probe.getsockname()[1])
@@ -178,28 +214,30 @@ def _refuse_same_names(names: Sequence[str]) -> None:
         raise ConfigError(f"More than one cluster is named {', '.join(twice)}", "Give each --cluster a NAME of its own")
 
 
-def _announce_when_ready(host: str, port: int, announce: Callable[[str], None]) -> None:
+def _announce_when_ready(listener: Listener, announce: Callable[[str], None]) -> None:
     """Announce the dashboard once every cluster was read or has failed; the pages show the error."""
     deadline = time.monotonic() + ANNOUNCE_WITHIN_S
-    while time.monotonic() < deadline and not _ready(host, port):
+    while time.monotonic() < deadline and not _ready(listener):
         time.sleep(0.1)
-    announce(f"http://{host}:{port}")
+    announce(listener.url)
 
 
-def _ready(host: str, port: int) -> bool:
-    # http.client, not urllib, which would use a proxy from the environment
-    with closing(HTTPConnection(host, port, timeout=5)) as server:
+def _ready(listener: Listener) -> bool:
+    with closing(listener.connect(timeout_s=5)) as server:
         try:
             server.request("GET", "/api/ready")
             answer = server.getresponse()
-            return answer.status == 200 or _all_tried(answer.read())
+            return answer.status == 200 or _all_tried()
         except (OSError, HTTPException):
             return False
 
 
-def _all_tried(answer: bytes) -> bool:
-    clusters = loads(answer)["clusters"].values()
-    return bool(clusters) and all(c["number"] is not None or c["error"] for c in clusters)
+def _all_tried() -> bool:
+    """Whether every cluster was read or has failed; the server runs in this process."""
+    from app.server import source  # imported here because NumPy takes a tenth of a second
+
+    feeds = source.installed().feeds.values()
+    return bool(feeds) and all(feed.latest() is not None or feed.status().error is not None for feed in feeds)
 
 
 def _announce(url: str, browser: bool, as_json: bool) -> None:

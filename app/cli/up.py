@@ -18,6 +18,7 @@ from app.cli.options import Browser, JsonLine, Plugins, Port, new_command
 from app.cli.output import emit, emit_json, note, open_on_a_desktop
 from app.cli.signals import until_stopped
 from app.plugins import worked_examples
+from app.server.listener import Listener
 from app.server.settings import ClusterSettings
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.workload import BROKER_PROPERTIES, Workload
@@ -67,7 +68,8 @@ def up(
             announce = partial(_announce, servers, browser=browser, as_json=json)
             begin = partial(_record, kafka, history) if pipeline else None
             imports.join()
-            serve.start(clusters, port, HOST, INTERVAL_S, shown, history, partial(_dashboard_is_up, announce, begin))
+            begun = partial(_dashboard_is_up, announce, begin)
+            serve.start(clusters, Listener(port, HOST), INTERVAL_S, shown, history, begun)
         else:
             _announce(servers, None, False, json)
             signal.pause()

@@ -2,7 +2,7 @@
 
 uvicorn app.server.asgi:app --host 127.0.0.1 --port 8501
 python -m streamlit run app/server/asgi.py
-app.server.asgi.serve(port=8501, address="127.0.0.1")       # called by the command line
+app.server.asgi.serve(Listener(8501))       # called by the command line
 """
 
 import gc
@@ -16,8 +16,10 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from app.server import web_app
+from app.server.open_access import open_access
 from app.server.settings import ClusterSettings, Settings, read_settings
 from app.server.source import Source
+from lag.audit.log import AuditLog
 from lag.cluster.connection.settings import load_settings
 from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.reader import open_reader
@@ -58,13 +60,17 @@ def collectors() -> Iterator[Source]:
     versions = {package: metadata.version(package) for package in PACKAGES}
     read_policy = PolicyReading if settings.policy is None else PolicyFile(settings.policy).read
     changes = {c.name: VerdictChanges() for c in settings.clusters}
+    audit = AuditLog(settings.audit)
+    audit.check()
+    access = open_access(settings, audit)
     with recording(settings.history) as past, notifying(settings) as notifier:
         polled = {
             c.name: collector(c, envs[c.name], settings, past, changes[c.name], read_policy, notifier)
             for c in settings.clusters
         }
         with Collectors(polled) as running:
-            yield Source(settings, running, Controls.from_environment(), versions, connections, changes, notifier)
+            demo = Controls.from_environment()
+            yield Source(settings, running, demo, versions, connections, changes, notifier, access, audit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from app.metrics.scrape import scrape
 from app.metrics.text_format import negotiate
 from app.metrics.view import Polled
 from app.server import source
+from app.server.feed import Feed
 
 GZIP_LEVEL, GZIP_FORMAT = 1, 31
 
@@ -37,7 +38,7 @@ def metrics(request: Request) -> Response:
     )
 
 
-def _polled(name: str, feed: source.Feed, now_ms: int) -> Polled:
+def _polled(name: str, feed: Feed, now_ms: int) -> Polled:
     following = feed.following()
     return Polled(name, feed.latest(), feed.status(), now_ms, 0 if following is None else following.records)
 

@@ -9,6 +9,7 @@
     GROUPSCOPE_NOTICES=/etc/groupscope/notices.yaml
     GROUPSCOPE_METRICS_NAMES=own,kafka-exporter
     GROUPSCOPE_MCP=on           # answer the tool calls of agents at /mcp
+    GROUPSCOPE_ALLOWED_HOSTS=groupscope.example.com,*.corp.example.com
 
 The command line sets these variables from its options before it starts the server. Secrets stay in the properties file
 named by `config` and are never read here.
@@ -18,6 +19,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,6 +49,15 @@ EXAMPLES = {
     "metrics_exclude_topics": "__.*",
     "metrics_max_series": "100000",
     "mcp": "off",
+    "allowed_hosts": "groupscope.example.com",
+    "insecure": "false",
+    "login": "/etc/groupscope/secrets.toml",
+    "trust_header": "X-Forwarded-User",
+    "trust_groups_header": "X-Forwarded-Groups",
+    "roles": "/etc/groupscope/roles.yaml",
+    "tokens": "/etc/groupscope/tokens.json",
+    "audit": "/var/lib/groupscope/audit.jsonl",
+    "trusted_proxies": "10.0.0.5,10.1.0.0/16",
 }
 
 
@@ -57,6 +68,11 @@ def _from_json(value: Any) -> Any:
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
+
+
+def _listed(value: Any) -> Any:
+    """The parts between commas."""
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
 def _option(parse: Callable[[str], object]) -> BeforeValidator:
@@ -72,6 +88,8 @@ def _option(parse: Callable[[str], object]) -> BeforeValidator:
 
     return BeforeValidator(parsed)
 
+
+HeaderName = Annotated[str | None, Field(pattern="^[A-Za-z0-9-]{1,100}$")]
 
 Pattern = Annotated[str | None, _option(partial(pattern, option="pattern"))]
 """An RE2 pattern."""
@@ -98,6 +116,13 @@ class Settings(BaseSettings):
     file of thresholds of the verdicts, None for the defaults. `notices` is the file that says who is sent notices of
     verdicts, None for nobody. `metrics_...` is what `/metrics` serves by default.
     `mcp`: whether the tool server answers at `/mcp`.
+
+    `allowed_hosts` are the names under which the server answers, besides those that it knows. `insecure`: it answers
+    without login on addresses that other machines reach. `login` is a file of Streamlit's secrets whose section `auth`
+    names an OpenID Connect provider; `trust_header` and `trust_groups_header` are the headers in which a trusted proxy
+    names the user and the user's groups; `roles` says what each user may see and do, `tokens` has the tokens of
+    programs. `trusted_proxies` are the networks of the reverse proxies whose X-Forwarded headers count.
+    `audit` is the audit log, None: the last events are kept in memory.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
@@ -117,6 +142,15 @@ class Settings(BaseSettings):
     metrics_exclude_topics: Pattern = None
     metrics_max_series: Annotated[int, Field(ge=1, le=10_000_000)] = DEFAULTS.max_series
     mcp: bool = False
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
+    insecure: bool = False
+    login: Path | None = None
+    trust_header: HeaderName = None
+    trust_groups_header: HeaderName = None
+    roles: Path | None = None
+    tokens: Path | None = None
+    audit: Path | None = None
+    trusted_proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_listed)] = ()
 
     @field_validator("clusters")
     @classmethod
@@ -132,6 +166,11 @@ class Settings(BaseSettings):
         if wanted and (missing := missing_package()):
             raise ValueError(missing)
         return wanted
+
+    @property
+    def has_login(self) -> bool:
+        """Whether a request must show who makes it: by a login, a trusted proxy or a token."""
+        return self.login is not None or self.trust_header is not None or self.tokens is not None
 
     @property
     def metrics(self) -> Options:

@@ -1,51 +1,32 @@
 """Where the pages get their data: one `Source` per process, installed by the server before the first page runs.
 
-Pages never talk to Kafka: a `Feed` (the collector of one cluster) holds the latest immutable report.
+Pages never talk to Kafka: a `Feed` (the collector of one cluster) holds the latest immutable report. With a login, each
+visitor gets a source of their own, which has only what they may see.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
+from app.server.access.visible import VisibleChanges, VisibleFeed
+from app.server.access.visitor import Grant, Role, Visitor, of_request
+from app.server.feed import Feed
 from app.server.settings import Settings
+from lag.audit.log import AuditLog
 
 if TYPE_CHECKING:
     from app.notices.notifier import Notifier
+    from app.server.access.access import Access
     from lag.embedded.workload import Controls
-    from lag.generations.live_group import TargetPartitions
-    from lag.generations.recent import RecentRebalances
-    from lag.generations.recorded import FollowStatus, Recording
-    from lag.polling.report import CollectorStatus, Report
     from lag.polling.verdict_changes import VerdictChanges
 
 
+MOST_GRANTS = 256
+"""Combinations of grants whose sources are kept."""
+
 STALE_AFTER_INTERVALS = 3
 """A snapshot that is older than this many intervals is stale: polls are overdue."""
-
-
-class Feed(Protocol):
-    """What pages need of a collector (`lag.polling.collector.Collector`)."""
-
-    def latest(self) -> "Report | None":
-        """The last good report, or None before the first."""
-
-    def status(self) -> "CollectorStatus":
-        """The state of polling."""
-
-    def poll_now(self) -> None:
-        """Poll now instead of at the next interval."""
-
-    def recording(self, group_id: str) -> "Recording":
-        """The generations of a group, oldest first, and their source (recorded or inferred)."""
-
-    def recent_rebalances(self) -> "RecentRebalances":
-        """The last rebalances of all groups, newest first."""
-
-    def share_targets(self, group_id: str) -> "Mapping[str, TargetPartitions]":
-        """The target assignments of a share group, by member id, as far as their records were read."""
-
-    def following(self) -> "FollowStatus | None":
-        """The state of reading `__consumer_offsets`; None when that is switched off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +35,8 @@ class Source:
 
     `versions` maps packages to versions; `connections` maps clusters to their client settings, secrets masked;
     `changes` maps clusters to the last changes of their verdicts; `notifier` sends notices of them, None: nobody does.
+    `access` says who may see what, None: everybody everything. `audit` is the audit log. `visitor` is whose source it
+    is, None: everybody's.
     """
 
     settings: Settings
@@ -63,6 +46,28 @@ class Source:
     connections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     changes: Mapping[str, "VerdictChanges"] = field(default_factory=dict)
     notifier: "Notifier | None" = None
+    access: "Access | None" = None
+    audit: AuditLog = field(default_factory=AuditLog)
+    visitor: Visitor | None = None
+
+    def sees(self, cluster: str, group_id: str) -> bool:
+        """Whether the visitor may see the group, also one that no longer exists."""
+        return self.visitor is None or self.visitor.may(Role.VIEWER, cluster, group_id)
+
+    @property
+    def sees_everything(self) -> bool:
+        """Whether the visitor may see every group of every cluster."""
+        return self.visitor is None or all(map(self.visitor.sees_all, installed().feeds))
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether the visitor may read the audit log."""
+        return self.visitor is None or self.visitor.is_admin
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether the visitor may do more than look, for any group."""
+        return self.visitor is None or any(grant.role.includes(Role.OPERATOR) for grant in self.visitor.grants)
 
 
 _EMPTY = Source(Settings.model_construct(), {})
@@ -73,6 +78,7 @@ def install(source: Source) -> None:
     """Set the source of this process."""
     global _current
     _current = source
+    _granted.cache_clear()
 
 
 def uninstall() -> None:
@@ -80,6 +86,58 @@ def uninstall() -> None:
     install(_EMPTY)
 
 
-def current() -> Source:
+def installed() -> Source:
     """The source of this process; without clusters until one is installed."""
     return _current
+
+
+def current() -> Source:
+    """The source of whoever makes the request, or has the page. Nothing for somebody who is not known."""
+    whole = installed()
+    if whole.access is None:
+        return whole
+    return of_visitor(of_request() or _visitor_of_page() or Visitor())
+
+
+def _no_page() -> Visitor | None:
+    return None
+
+
+_visitor_of_page: Callable[[], Visitor | None] = _no_page
+
+
+def install_pages(visitor_of_page: Callable[[], Visitor | None]) -> None:
+    """Set the function that says whose page a thread runs; None: it runs none."""
+    global _visitor_of_page
+    _visitor_of_page = visitor_of_page
+
+
+def of_visitor(visitor: Visitor) -> Source:
+    """The source of this process with what the visitor may see."""
+    return replace(_granted(visitor.grants), visitor=visitor)
+
+
+@lru_cache(MOST_GRANTS)
+def _granted(grants: tuple[Grant, ...]) -> Source:
+    """The same for visitors with the same grants, so that each report is filtered once for them."""
+    whole, visitor = installed(), Visitor(grants=grants)
+    names = [name for name in whole.feeds if visitor.sees_cluster(name)]
+    hidden = [name for name in names if not visitor.sees_all(name)]
+    sees = {name: partial(visitor.may, Role.VIEWER, name) for name in hidden}
+    clusters = tuple(cluster for cluster in whole.settings.clusters if visitor.sees_cluster(cluster.name))
+    is_operator = any(grant.role.includes(Role.OPERATOR) for grant in grants)
+    return replace(
+        whole,
+        settings=whole.settings.model_copy(update={"clusters": clusters}),
+        feeds={
+            name: VisibleFeed(whole.feeds[name], sees[name]) if name in sees else whole.feeds[name] for name in names
+        },
+        demo=whole.demo if is_operator else None,
+        connections={name: whole.connections[name] for name in names if name in whole.connections},
+        changes={
+            name: VisibleChanges(whole.changes[name], sees[name]) if name in sees else whole.changes[name]
+            for name in names
+            if name in whole.changes
+        },
+        notifier=None if hidden or len(names) < len(whole.feeds) else whole.notifier,
+    )

@@ -6,21 +6,32 @@ command is run.
 """
 
 import logging
+import os
 import tomllib
 from asyncio import CancelledError
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from anyio import to_thread
+from starlette.middleware import Middleware
+from streamlit import config
 
 from app.server import source, temporary_history
-from app.server.compat.every_click import count_every_click
+from app.server.access.visitor import Visitor
+from app.server.compat.every_click import IN_BROWSER, count_every_click
+from app.server.compat.external_address import never_look_up
 from app.server.compat.fragment_runs import skip_fragments_of_other_pages
+from app.server.compat.login import session_of_page
 from app.server.compat.media_files import retain_media_files
+from app.server.compat.page_shell import inline_scripts, page_shell
 from app.server.compat.shutdown import graceful_shutdown_timeout
+from app.server.listener import Listener
+from app.server.middleware.access import AccessMiddleware, base_path
+from app.server.middleware.headers import content_security_policy
 from app.server.routes import ROUTES
 from app.server.source import Source
 
@@ -37,6 +48,8 @@ def build_app(start: Callable[[], AbstractContextManager[Source]]) -> st.App:
         retain_media_files()
         skip_fragments_of_other_pages()
         count_every_click()
+        never_look_up()
+        source.install_pages(visitor_of_page)
         running = start()
         source.install(await to_thread.run_sync(running.__enter__))
         try:
@@ -49,12 +62,35 @@ def build_app(start: Callable[[], AbstractContextManager[Source]]) -> st.App:
             temporary_history.delete_all()
             await to_thread.run_sync(running.__exit__, None, None, None)
 
-    return st.App(APP / "main.py", lifespan=lifespan, routes=ROUTES)
+    access = Middleware(AccessMiddleware, policy=_policy)
+    app = st.App(APP / "main.py", lifespan=lifespan, routes=ROUTES, middleware=[access])
+    for name, value in login_options().items():  # after the app, whose script says where Streamlit's settings are
+        config.set_option(name, value)
+    return app
 
 
-def serve(app: st.App, port: int, address: str = "127.0.0.1") -> None:
+@cache
+def _policy() -> str:
+    """The Content-Security-Policy of the pages."""
+    return content_security_policy([*inline_scripts(page_shell(base_path())), *inline_scripts(IN_BROWSER)])
+
+
+def login_options() -> dict[str, Any]:
+    """Streamlit's option that names the file of the login, which it reads before the server starts."""
+    file = os.environ.get("GROUPSCOPE_LOGIN")
+    return {"secrets.files": [file]} if file else {}
+
+
+def visitor_of_page() -> Visitor | None:
+    """Whose page this thread runs; None: it runs none."""
+    access, session = source.installed().access, session_of_page()
+    return None if access is None or session is None else access.visitor(session)
+
+
+def serve(app: st.App, listener: Listener) -> None:
     """Serve until SIGINT or SIGTERM."""
-    app.run(config={**packaged_config(), "server.port": port, "server.address": address, "server.headless": True})
+    os.environ["FORWARDED_ALLOW_IPS"] = ""  # otherwise uvicorn believes X-Forwarded-For of every local process
+    app.run(config={**packaged_config(), **login_options(), **listener.options()})
 
 
 def packaged_config() -> dict[str, Any]:

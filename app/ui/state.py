@@ -14,7 +14,9 @@ import streamlit as st
 
 from app.pages import FOLLOW_GROUP, PageInfo
 from app.server import source
-from app.server.source import STALE_AFTER_INTERVALS, Feed
+from app.server.access.visitor import Grant
+from app.server.feed import Feed
+from app.server.source import STALE_AFTER_INTERVALS
 from app.ui import formats, theme
 from app.ui.group_table import GroupTable, build_group_table
 from app.ui.table_limits import MAX_OPTIONS
@@ -33,12 +35,16 @@ _DRAWN = "_drawn"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a page shows: the report (the pinned one while paused), and the state of its collector."""
+    """What a page shows: the report (the pinned one while paused), and the state of its collector.
+
+    `grants` are those by which the report was filtered; None: it was not.
+    """
 
     cluster: str
     report: "Report"
     status: "CollectorStatus"
     now_ms: int
+    grants: tuple[Grant, ...] | None = None
 
     @property
     def age_s(self) -> float:
@@ -51,9 +57,9 @@ class Shown:
         return not paused() and self.age_s > STALE_AFTER_INTERVALS * max(self.status.interval_s, 1)
 
     @property
-    def key(self) -> tuple[str, int, int]:
+    def key(self) -> tuple[object, ...]:
         """The cache key of tables made of the report."""
-        return self.cluster, self.report.snapshot.number, self.report.snapshot.at_ms
+        return self.cluster, self.report.snapshot.number, self.report.snapshot.at_ms, self.grants
 
 
 def now_ms() -> int:
@@ -118,7 +124,13 @@ def shown() -> Shown | None:
     if name is None or collector is None:
         return None
     report = st.session_state.get(_PINNED) or collector.latest()
-    return None if report is None else Shown(name, report, collector.status(), now_ms())
+    return None if report is None else Shown(name, report, collector.status(), now_ms(), grants())
+
+
+def grants() -> tuple[Grant, ...] | None:
+    """What the visitor may see and do; None: everything, because nobody logs in."""
+    visitor = source.current().visitor
+    return None if visitor is None else visitor.grants
 
 
 def drawn(page: Shown) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
+from math import ceil
 from threading import BoundedSemaphore
 from typing import Any, TypeVar, get_origin
 from urllib.parse import quote, unquote
@@ -19,6 +20,8 @@ from starlette.routing import Match, Mount, Route
 from starlette.types import Scope
 
 from app.server import source
+from app.server.access.limits import BURST, EVERY_S, computations
+from app.server.access.visitor import of_request
 from app.server.api.endpoint import EVENTS, JSON, Call, Endpoint, Query
 from app.server.api.event_stream import event_stream
 from app.server.api.problem import MEDIA_TYPE, ApiError, field_error, invalid, invalid_fields
@@ -90,12 +93,22 @@ async def in_thread(respond: Callable[[], T], *, for_worker: bool) -> T:
     """What the function returns, called in a thread. `for_worker`: it waits for a worker process. Raises ApiError."""
     if not for_worker:
         return await to_thread.run_sync(respond, limiter=THREADS)
+    check_rate()
     if not _for_worker.acquire(blocking=False):
         raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_FOR_WORKER} requests wait for a worker process already.")
     try:
         return await to_thread.run_sync(respond, limiter=CapacityLimiter(1))
     finally:
         _for_worker.release()
+
+
+def check_rate() -> None:
+    """Count an expensive computation for whoever makes the request. Raises ApiError 429 if there were too many."""
+    visitor = of_request()
+    wait_s = 0.0 if visitor is None else computations.wait_s(visitor.client)
+    if wait_s:
+        told = f"Too many computations: at most {BURST} at once, then one every {EVERY_S:g} s."
+        raise ApiError(HTTPStatus.TOO_MANY_REQUESTS, told, retry_after_s=ceil(wait_s))
 
 
 def _answer(request: Request, endpoint: Endpoint[Any], call: Call[Any]) -> Response:
@@ -127,7 +140,9 @@ def _snapshot_tag(call: Call[Any]) -> str:
         _ = call.group
     call.check_topic()
     snapshot = call.report.snapshot
-    return f'"{quote(call.cluster, safe="")}.{snapshot.number}.{snapshot.at_ms}"'
+    visitor = call.source.visitor
+    seen = "" if visitor is None else f".{sha256(repr(visitor.grants).encode()).hexdigest()[:16]}"
+    return f'"{quote(call.cluster, safe="")}.{snapshot.number}.{snapshot.at_ms}{seen}"'
 
 
 def _has(request: Request, tag: str) -> bool:
@@ -178,7 +193,8 @@ async def body_of(request: Request, endpoint: Endpoint[Any]) -> bytes:
 
 def _refusal(error: ApiError) -> Response:
     """The error as an answer."""
-    wait = {"Retry-After": "5"} if error.status is HTTPStatus.SERVICE_UNAVAILABLE else {}
+    wait_s = 5 if error.status is HTTPStatus.SERVICE_UNAVAILABLE else error.retry_after_s
+    wait = {} if wait_s is None else {"Retry-After": str(wait_s)}
     return Response(encoded(error.document()), error.status.value, wait, MEDIA_TYPE)
 
 

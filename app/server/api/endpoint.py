@@ -9,7 +9,8 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.server.api.problem import ApiError
-from app.server.source import Feed, Source
+from app.server.feed import Feed
+from app.server.source import Source
 from assignors.spelling import shown, suggestion
 from lag.polling.report import Report
 

@@ -31,9 +31,16 @@ class ProblemDetailsDocument(TypedDict):
 class ApiError(Exception):
     """A request that gets no answer, and why."""
 
-    def __init__(self, status: HTTPStatus, detail: str, errors: Iterable[FieldErrorDocument] = ()) -> None:
+    def __init__(
+        self,
+        status: HTTPStatus,
+        detail: str,
+        errors: Iterable[FieldErrorDocument] = (),
+        retry_after_s: int | None = None,
+    ) -> None:
         super().__init__(detail)
         self.status, self.detail, self.errors = status, detail, list(errors)[:MOST_ERRORS]
+        self.retry_after_s = retry_after_s
 
     def document(self) -> ProblemDetailsDocument:
         """The error as JSON."""

@@ -8,6 +8,8 @@ https://github.com/streamlit/streamlit/pull/11378). Unnecessary once this issue 
 https://github.com/streamlit/streamlit/issues/7074.
 """
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from streamlit.file_util import get_static_dir
@@ -17,6 +19,12 @@ def page_shell(base_path: str) -> str:
     """The HTML of a page whose backend is at `base_path` of the same origin."""
     script = f'<head><script>window.__streamlit={{BACKEND_BASE_URL:location.origin+"{base_path}"}}</script>'
     return (Path(get_static_dir()) / "index.html").read_text().replace("<head>", script, 1)
+
+
+def inline_scripts(html: str) -> Sequence[str]:
+    """The texts of the scripts in the HTML."""
+    found: Sequence[str] = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    return found
 
 
 def font_address() -> str:

@@ -4,12 +4,14 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import streamlit as st
 
 from app.server import source
+from app.server.access.visible import visible_rebalances
 from app.ui.state import Shown, feed, once_per_snapshot
 from lag.errors import HistoryError
 from lag.model import ClusterSnapshot
@@ -55,7 +57,9 @@ def recent(page: Shown) -> "RecentRebalances":
         return live
     until_ms = snapshot.at_ms // MINUTE_MS * MINUTE_MS
     try:
-        return with_stored(live, _stored_rebalances(root, snapshot.cluster_id, until_ms, _topic_names(snapshot)))
+        stored = _stored_rebalances(root, snapshot.cluster_id, until_ms, _topic_names(snapshot))
+        sees = partial(source.current().sees, page.cluster)
+        return with_stored(live, visible_rebalances(stored, sees))
     except HistoryError as error:  # the History page shows it
         log.info("the history of the rebalances: %s", error)
         return live
@@ -80,7 +84,7 @@ def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":
     from lag.generations.recorded.history import join
 
     root, snapshot, known = source.current().settings.history, page.report.snapshot, live.generations
-    if root is None or snapshot.cluster_id is None:
+    if root is None or snapshot.cluster_id is None or not source.current().sees(page.cluster, group_id):
         return live
     until_ms = known[1].generation.at_ms if len(known) > 1 else snapshot.at_ms // MINUTE_MS * MINUTE_MS
     try:

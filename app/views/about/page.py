@@ -13,6 +13,8 @@ with st.container(gap="xxsmall"):
     widgets.status_line(parts.pace(page), "")
     widgets.problems(page)
     parts.policy_problem(page)
+    parts.is_open()
+    parts.visitor()
 
 left, right = st.columns([0.6, 0.4], gap="medium")
 with left:

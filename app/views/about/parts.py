@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app.server import source
+from app.server.access.visitor import Role
 from app.ui import formats, state, widgets
 from app.ui.table_limits import MAX_LAG_COLUMNS, MAX_OPTIONS, MAX_ROWS, MAX_SPARKLINE_ROWS
 from app.views.about import bundle
@@ -108,6 +109,28 @@ def policy_problem(page: state.Shown) -> None:
     if problem is not None:
         rest = f"{formats.md(str(problem))}. The last good policy stays in force."
         widgets.line(":orange", "error", "The policy file is broken", rest)
+
+
+def visitor() -> None:
+    """Who is logged in, and the way out; nothing without a login."""
+    its, access = source.current().visitor, source.installed().access
+    if its is None or access is None:
+        return
+    role = next(role for role in reversed(Role) if any(grant.role is role for grant in its.grants))
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.markdown(f":small[Logged in as {formats.code(its.name or '–')}, {role}]", width="content")
+        if access.providers:
+            st.button("Log out", key="log_out", on_click=st.logout, type="tertiary", icon=":material/logout:")
+    for problem in access.problems() if its.is_admin else ():
+        rest = f"{formats.md(str(problem))}. What it said before stays in force."
+        widgets.line(":orange", "error", "A file of the login is broken", rest)
+
+
+def is_open() -> None:
+    """That whoever reaches the server sees everything, if so."""
+    if source.installed().settings.insecure and not source.installed().settings.has_login:
+        rest = "It was started with `--insecure`: whoever reaches its address sees everything here."
+        widgets.line(":orange", "lock_open", "This server has no login", rest)
 
 
 def versions() -> None:

@@ -53,13 +53,17 @@ class Sweep:
 
 
 def root() -> str | None:
-    """Folder or URL of the history; None if none is recorded."""
-    return source.current().settings.history
+    """Folder or URL of the history; None if none is recorded.
+
+    Also None for somebody who may not see every group: a stored sweep has all of them.
+    """
+    its = source.current()
+    return its.settings.history if its.sees_everything else None
 
 
 def root_to_write() -> str:
-    """Where a sweep of this session is written: the history, else a folder of the session."""
-    if (stored := root()) is not None:
+    """Where a sweep of this session is written: the history, if the visitor may change it, else a folder of its own."""
+    if (stored := root()) is not None and source.current().is_operator:
         return stored
     if _SESSION not in st.session_state:
         st.session_state[_SESSION] = TemporaryHistory()

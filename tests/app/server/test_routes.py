@@ -47,7 +47,7 @@ def test_the_answer_to_an_unknown_address_has_the_colours_and_the_font_of_the_pa
     theme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = packaged_config()
-    monkeypatch.setattr("app.server.unknown_page.st.get_option", config.get)
+    monkeypatch.setattr("app.server.plain_page.st.get_option", config.get)
     text = unknown_page.html("xyz", "", "/")
     assert f"--backgroundColor: {config[f'theme.{theme}.backgroundColor']}" in text
     font = re.search(r'url\("/(.*?)"\)', text)

@@ -263,7 +263,7 @@ async def _good(_request: Request) -> Response:
 
 
 async def _ready(_request: Request) -> Response:
-    is_ready = readiness(source.current(), wall_clock_ms())["ready"]
+    is_ready = readiness(source.installed(), wall_clock_ms())["ready"]
     return PlainTextResponse("READY") if is_ready else PlainTextResponse("STARTING", 503)
 
 

@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from app.documents.snapshot import ProblemDocument, problems_document
 from app.server.api.endpoint import Call, Endpoint, Query
-from app.server.source import Feed
+from app.server.feed import Feed
 from lag.model import Broker, ClusterSnapshot
 
 

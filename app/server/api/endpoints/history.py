@@ -1,6 +1,7 @@
 """The lag and the verdicts of a group over time, from the stored history."""
 
 from datetime import UTC, datetime
+from functools import partial
 from http import HTTPStatus
 from math import isfinite, isnan
 from typing import Any
@@ -91,7 +92,7 @@ def group_history(call: Call[HistoryQuery]) -> HistoryDocument:
     if root is None or cluster_id is None:
         raise ApiError(HTTPStatus.NOT_FOUND, "This server keeps no history. Start it with --history.")
     group_id, span = call.path["group"], query.span(datetime.now(UTC))
-    queries = HistoryQueries(History(root), cluster_id)
+    queries = HistoryQueries(History(root), cluster_id, partial(call.source.sees, call.cluster))
     try:
         if group_id not in call.report.snapshot.by_group and group_id not in queries.groups(span):
             _ = call.group  # raises: the group is neither there nor recorded

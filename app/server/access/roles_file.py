@@ -1,0 +1,102 @@
+"""The roles file: YAML or JSON, read again when it changes.
+
+    user_claim: email                 # of the login: who somebody is
+    groups_claim: groups              # of the login: the groups that they belong to
+    grants:
+      - role: admin
+        users: [ann@example.com]
+      - role: operator
+        members: [payments-oncall]    # groups of the login
+        clusters: ["prod-*"]
+        groups: ["payments-*"]        # Kafka consumer groups
+      - role: viewer
+        members: ["*"]                # everybody who can log in
+        groups: ["orders-*", "payments-*"]
+
+A user has all grants that name them or one of their groups.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from app.server.access.visitor import EVERYTHING, Grant, Role
+from lag.settings_file import load_settings_file
+
+Pattern = Annotated[str, Field(min_length=1, max_length=1000)]
+EVERYBODY = "*"
+
+
+class GrantFile(BaseModel):
+    """One grant: a role, who has it, and for which groups of which clusters."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    role: Role
+    users: tuple[Pattern, ...] = ()
+    members: tuple[Pattern, ...] = ()
+    clusters: Annotated[tuple[Pattern, ...], Field(min_length=1)] = EVERYTHING
+    groups: Annotated[tuple[Pattern, ...], Field(min_length=1)] = EVERYTHING
+
+    @model_validator(mode="after")
+    def _names_somebody(self) -> "GrantFile":
+        if not self.users and not self.members:
+            told = 'Name users, or members of groups of the login; members: ["*"] is everybody'
+            raise PydanticCustomError("sentence", "{text}", {"text": told})
+        return self
+
+    def is_for(self, user: "User") -> bool:
+        """Whether the user has the grant."""
+        return (
+            EVERYBODY in self.members
+            or any(fnmatchcase(user.name, pattern) for pattern in self.users)
+            or any(fnmatchcase(group, pattern) for group in user.member_of for pattern in self.members)
+        )
+
+
+class RolesFile(BaseModel):
+    """The file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    user_claim: Annotated[str, Field(min_length=1)] = "email"
+    groups_claim: Annotated[str, Field(min_length=1)] = "groups"
+    grants: tuple[GrantFile, ...] = ()
+
+    def grants_of(self, user: "User") -> tuple[Grant, ...]:
+        """The user's grants, in the order of the file."""
+        return tuple(Grant(one.role, one.clusters, one.groups) for one in self.grants if one.is_for(user))
+
+    def user_of(self, claims: Mapping[str, Any]) -> "User | None":
+        """Who the claims of a login name; None if nobody, or an address that the provider has not verified."""
+        name = claims.get(self.user_claim)
+        if not isinstance(name, str) or not name:
+            return None
+        if self.user_claim == "email" and claims.get("email_verified") is False:
+            return None
+        return User(name, tuple(_texts(claims.get(self.groups_claim))))
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Somebody who is logged in, and the groups of the login that they belong to."""
+
+    name: str
+    member_of: tuple[str, ...] = ()
+
+
+def _texts(claim: object) -> Collection[str]:
+    """The names in a claim, which is a list, or one text with commas."""
+    if isinstance(claim, str):
+        return [name for part in claim.split(",") if (name := part.strip())]
+    return [name for name in claim if isinstance(name, str)] if isinstance(claim, list) else []
+
+
+def load_roles(path: Path) -> RolesFile:
+    """The roles in the file. Raises ConfigError, which names the lines of what is wrong."""
+    return load_settings_file(path, RolesFile, "roles file")

@@ -1,0 +1,1 @@
+"""What every request and every WebSocket passes before Streamlit and the routes see it."""

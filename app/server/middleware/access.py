@@ -1,0 +1,159 @@
+"""Decides for every request and every WebSocket whether it is answered, and adds headers to the answer.
+
+It comes before Streamlit and the routes, whichever server runs the app.
+"""
+
+from collections.abc import Callable, MutableMapping
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+import streamlit as st
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.server import source
+from app.server.access.access import UNKNOWN, Access
+from app.server.access.connection import Connection, connection
+from app.server.access.limits import MOST_BODY_BYTES, MOST_SESSIONS
+from app.server.access.recorder import AccessRecorder
+from app.server.access.refusal import Refusal
+from app.server.access.session import HEADER, Session, encode
+from app.server.access.visitor import Visitor, answering, anyone
+from app.server.middleware import after_login, checks, zones
+from app.server.middleware.headers import guarded_cookie, security_headers
+from app.server.middleware.refusing import refuse
+
+TOO_MANY_SESSIONS = Refusal(
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    f"{MOST_SESSIONS} pages of this server are open. Close some, or try again later.",
+    {"Retry-After": "30"},
+)
+NO_ROLE = Refusal(HTTPStatus.FORBIDDEN, "The roles file of this server gives you no role.")
+CALLBACK = "/oauth2callback"
+
+
+class AccessMiddleware:
+    """`policy` returns the Content-Security-Policy of the pages."""
+
+    def __init__(self, app: ASGIApp, policy: Callable[[], str]) -> None:
+        self._app, self._policy, self._sessions = app, policy, 0
+        self._recorder = AccessRecorder(lambda: source.installed().audit)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer or refuse a request or a WebSocket."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        whole = source.installed()
+        asked = connection(scope, base_path(), whole.settings.trusted_proxies)
+        guarded = self._guarded(send, asked)
+        refusal = checks.refusal(asked, whole.settings)
+        if refusal is not None:
+            self._recorder.refused(asked, refusal)
+            await refuse(refusal, scope, receive, guarded)
+        elif whole.access is None:
+            await self._answer(asked, anyone(asked.address), scope, receive, guarded)
+        else:
+            await self._identify(whole.access, asked, scope, receive, guarded)
+
+    async def _identify(self, access: Access, asked: Connection, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer whoever may be answered."""
+        session = access.identify(asked)
+        if isinstance(session, Refusal):
+            self._recorder.refused(asked, session)
+            await refuse(session, scope, receive, send)
+            return
+        visitor = Visitor(address=asked.address) if session is None else access.visitor(session)
+        if not visitor.grants and not zones.is_open(asked.path):
+            if session is not None:
+                self._recorder.refused(asked, NO_ROLE, session.name)
+            await _instead(access, asked, session)(scope, receive, send)
+            return
+        await self._answer(asked, visitor, _with_session(scope, session), receive, send)
+
+    async def _answer(self, asked: Connection, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
+        if not asked.is_websocket:
+            with answering(visitor):
+                await self._app(scope, limited(receive), send)
+        elif self._sessions >= MOST_SESSIONS:
+            await refuse(TOO_MANY_SESSIONS, scope, receive, send)
+        else:
+            self._sessions += 1
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._sessions -= 1
+
+    def _guarded(self, send: Send, asked: Connection) -> Send:
+        """Sends answers with the headers that guard them."""
+
+        async def guarded(message: Message) -> None:
+            if message["type"].endswith(".response.start"):
+                if asked.path == CALLBACK:
+                    self._log_in(message, asked)
+                _guard(message, self._policy(), asked.is_https)
+            await send(message)
+
+        return guarded
+
+    def _log_in(self, message: MutableMapping[str, Any], asked: Connection) -> None:
+        """After a login: record it, and return to the page that was asked for before it."""
+        headers, access = MutableHeaders(raw=list(message.get("headers", ()))), source.installed().access
+        cookies = cookie_parser("; ".join(value.partition(";")[0] for value in headers.getlist("set-cookie")))
+        session = None if access is None else access.session_of(cookies, asked.address)
+        if session is None:
+            return
+        self._recorder.login(session)
+        if (address := after_login.remembered(asked.cookies)) is not None:
+            headers["location"] = base_path().rstrip("/") + address
+            headers.append("set-cookie", after_login.FORGET)
+            message["headers"] = headers.raw
+
+
+def _instead(access: Access, asked: Connection, session: Session | None) -> ASGIApp:
+    """Leads somebody who is not known to the login; says to somebody else that they have no role."""
+    if not zones.is_page(asked):
+        return partial(refuse, UNKNOWN if session is None else NO_ROLE)
+    if session is None:
+        return zones.login_page(asked, access.providers, base_path())
+    return zones.no_role_page(session.name, bool(access.providers), base_path())
+
+
+def base_path() -> str:
+    """The path of the first page; it begins and ends with a slash."""
+    return f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
+
+
+def _with_session(scope: Scope, session: Session | None) -> Scope:
+    """The scope with the session as a header, which nobody else can set: pages read it."""
+    name = HEADER.encode()
+    headers = [(key, value) for key, value in scope["headers"] if key.lower() != name]
+    return {**scope, "headers": headers if session is None else [*headers, (name, encode(session).encode())]}
+
+
+def _guard(message: MutableMapping[str, Any], policy: str, is_https: bool) -> None:
+    headers = MutableHeaders(raw=list(message.get("headers", ())))
+    for name, value in security_headers(policy):
+        headers.setdefault(name.decode(), value.decode())
+    message["headers"] = [
+        (name, guarded_cookie(value.decode("latin-1"), is_https).encode("latin-1") if name == b"set-cookie" else value)
+        for name, value in headers.raw
+    ]
+
+
+def limited(receive: Receive) -> Receive:
+    """Receives a body of at most MOST_BODY_BYTES. Raises HTTPException 413 beyond."""
+    received = 0
+
+    async def counted() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > MOST_BODY_BYTES:
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, checks.TOO_LARGE)
+        return message
+
+    return counted

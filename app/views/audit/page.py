@@ -1,0 +1,22 @@
+"""Who did what, when and from where: the newest events of the audit log."""
+
+import streamlit as st
+
+from app.server import source
+from app.ui import formats, widgets
+from app.views.audit import parts
+from lag.errors import ConfigError
+
+if not source.current().is_admin:  # a link from somebody else: the page is not in the navigation
+    st.title("Only admins read the audit log")
+    st.stop()
+try:
+    events = parts.events()
+except ConfigError as error:
+    st.title("The audit log cannot be read")
+    widgets.line(":red", "error", formats.md(error.cause), formats.md(error.hint))
+    st.stop()
+st.title(parts.conclusion(events))
+st.markdown(f":small[{parts.where()}]")
+if events:
+    parts.table(events)

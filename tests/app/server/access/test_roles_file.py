@@ -1,0 +1,126 @@
+"""The roles file: who has which grants."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.server.access.roles_file import RolesFile, User, load_roles
+from app.server.access.visitor import Grant, Role, Visitor
+from lag.errors import ConfigError
+
+ROLES = """\
+user_claim: email
+grants:
+  - role: admin
+    users: [ann@example.com]
+  - role: operator
+    members: [payments-oncall]
+    clusters: ["prod-*"]
+    groups: ["payments-*"]
+  - role: viewer
+    members: ["*"]
+    groups: ["orders-*", "payments-*"]
+"""
+EVERYBODY = Grant(Role.VIEWER, ("*",), ("orders-*", "payments-*"))
+ON_CALL = Grant(Role.OPERATOR, ("prod-*",), ("payments-*",))
+
+
+def read(tmp_path: Path, text: str = ROLES) -> RolesFile:
+    path = tmp_path / "roles.yaml"
+    path.write_text(text)
+    return load_roles(path)
+
+
+@pytest.mark.parametrize(
+    ("user", "grants"),
+    [
+        (User("bob@example.com"), (EVERYBODY,)),
+        (User("bob@example.com", ("payments-oncall", "x")), (ON_CALL, EVERYBODY)),
+        (User("ann@example.com"), (Grant(Role.ADMIN), EVERYBODY)),
+        (User("ANN@example.com"), (EVERYBODY,)),
+        (User("payments-oncall"), (EVERYBODY,)),
+        (User("x", ("ann@example.com",)), (EVERYBODY,)),
+    ],
+)
+def test_a_user_has_every_grant_that_names_them_or_a_group_of_theirs(
+    tmp_path: Path, user: User, grants: tuple[Grant, ...]
+) -> None:
+    assert read(tmp_path).grants_of(user) == grants
+
+
+def test_grants_add_up_by_group_and_cluster(tmp_path: Path) -> None:
+    visitor = Visitor("bob", grants=read(tmp_path).grants_of(User("bob", ("payments-oncall",))))
+    assert visitor.may(Role.OPERATOR, "prod-eu", "payments-settlement")
+    assert not visitor.may(Role.OPERATOR, "staging", "payments-settlement")
+    assert visitor.may(Role.VIEWER, "staging", "payments-settlement")
+    assert not visitor.may(Role.OPERATOR, "prod-eu", "orders-enrichment")
+    assert visitor.may(Role.VIEWER, "prod-eu", "orders-enrichment")
+    assert not visitor.may(Role.VIEWER, "prod-eu", "billing")
+    assert not visitor.is_admin
+    assert visitor.sees_cluster("staging")
+    assert not visitor.sees_all("staging")
+
+
+def test_an_empty_file_gives_nobody_anything(tmp_path: Path) -> None:
+    assert read(tmp_path, "").grants_of(User("ann@example.com", ("admins",))) == ()
+
+
+@pytest.mark.parametrize(
+    ("claims", "user"),
+    [
+        ({"email": "a@b", "groups": ["x", "y"]}, User("a@b", ("x", "y"))),
+        ({"email": "a@b", "groups": "x, y"}, User("a@b", ("x", "y"))),
+        ({"email": "a@b", "groups": [1, None, "x"]}, User("a@b", ("x",))),
+        ({"email": "a@b", "groups": {"x": 1}}, User("a@b")),
+        ({"email": "a@b", "email_verified": True}, User("a@b")),
+        ({"email": "a@b", "email_verified": False}, None),
+        ({"email": 1}, None),
+        ({"email": ""}, None),
+        ({"sub": "a"}, None),
+    ],
+)
+def test_the_claims_of_a_login_name_the_user(claims: dict[str, Any], user: User | None) -> None:
+    assert RolesFile().user_of(claims) == user
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("grants:\n  - role: root\n    users: [a]\n", "line 2: grants[0].role"),
+        ("grants:\n  - role: admin\n", "line 2: grants[0]: Name users, or members"),
+        (
+            "grants:\n  - role: admin\n    user: [a]\n",
+            "line 3: grants[0].user: The key 'user' is unknown. Did you mean 'users'?",
+        ),
+        ("grants:\n  - role: admin\n    users: [a]\n    groups: []\n", "line 4: grants[0].groups"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read(tmp_path, text)
+    assert told in str(refused.value)
+
+
+NAMES = st.text("abc-*?[]", max_size=6)
+
+
+@given(st.lists(st.tuples(st.sampled_from(Role), NAMES, NAMES), max_size=4), NAMES, NAMES)
+def test_more_grants_never_take_anything_away(grants: list[tuple[Role, str, str]], cluster: str, group: str) -> None:
+    made = tuple(Grant(role, (clusters,), (groups,)) for role, clusters, groups in grants)
+    for role in Role:
+        all_of_them = Visitor(grants=made).may(role, cluster, group)
+        assert all_of_them == any(Visitor(grants=(grant,)).may(role, cluster, group) for grant in made)
+
+
+@given(st.sampled_from(Role), NAMES, NAMES, NAMES)
+def test_who_may_touch_a_group_may_see_it_and_its_cluster(role: Role, pattern: str, cluster: str, group: str) -> None:
+    visitor = Visitor(grants=(Grant(role, (pattern,), (pattern,)),))
+    for asked in Role:
+        if visitor.may(asked, cluster, group):
+            assert visitor.may(Role.VIEWER, cluster, group)
+            assert visitor.sees_cluster(cluster)
+    if visitor.sees_all(cluster):
+        assert visitor.may(Role.VIEWER, cluster, group)

@@ -1,0 +1,169 @@
+"""What is left of a report, and of everything made of it, for somebody who may see some groups."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+
+from app.documents.snapshot import partitions_document
+from app.server import source
+from app.server.access.access import Access
+from app.server.access.visible import VisibleChanges, visible_report
+from app.server.access.visitor import Grant, Role, Visitor, answering
+from app.server.api.endpoints.groups import group_health, judged_summary, left_of
+from app.server.routes import ROUTES
+from app.server.settings import Settings
+from lag.polling.report import Report
+from lag.polling.verdict_changes import VerdictChanges
+from tests.app import feeds, synthetic
+from tests.app.server.api.reports import groups, report
+from tests.app.server.asgi_client import Asked, answer
+from tests.app.server.client import Answer
+
+WHOLE = report()
+NAMES = sorted(groups(0))
+
+
+def documents(its: Report, group_id: str) -> Any:
+    """All that the API says about a group."""
+    number = its.snapshot.by_group[group_id]
+    rows = its.snapshot.offsets.rows(number)
+    return [
+        judged_summary(its, number, left_of(its, number)),
+        group_health(its.snapshot, its.health.groups[number], left_of(its, number)),
+        partitions_document(its.snapshot, rows),
+        [each.finding for each in its.health.partitions(its.snapshot.groups[number])],
+        its.snapshot.groups[number].partitions[:],
+        [column[rows].tolist() for column in its.window.committed],
+        its.window.rows(rows).log_end.tolist(),
+    ]
+
+
+@given(st.lists(st.sampled_from(NAMES), unique=True))
+def test_the_groups_that_may_be_seen_are_as_before_and_the_others_are_gone(seen: Sequence[str]) -> None:
+    visible = visible_report(WHOLE, seen.__contains__)
+    assert [group.group_id for group in visible.snapshot.groups] == sorted(seen)
+    assert len(visible.snapshot.offsets) == int(visible.snapshot.offsets.bounds[-1]) == len(visible.window.end)
+    assert len(visible.health.groups) == len(visible.health.columns.status) == len(seen)
+    for name in seen:
+        assert repr(documents(visible, name)) == repr(documents(WHOLE, name))
+    for name in set(NAMES) - set(seen):
+        assert visible.snapshot.group(name) is None
+        assert visible.health.group(name) is None
+
+
+def test_problems_name_only_groups_that_may_be_seen() -> None:
+    specs = synthetic.specs()
+    snapshot = synthetic.snapshot(specs)
+    denied = [group.group_id for group in snapshot.groups if group.problems]
+    assert denied
+    made = Report(snapshot, synthetic.health(specs, snapshot), synthetic.window(specs, snapshot))
+    hidden = visible_report(made, lambda group_id: group_id not in denied)
+    assert not any(name in str(problem) for problem in hidden.snapshot.problems for name in denied)
+    one = visible_report(made, lambda group_id: group_id == denied[0])
+    assert denied[0] in " ".join(map(str, one.snapshot.problems))
+
+
+def test_changes_of_other_groups_are_not_there() -> None:
+    changes = VerdictChanges()
+    changes.observe(WHOLE.health)
+    names = {one.group_id for one in changes.since(0)}
+    assert len(names) > 1
+    seen = sorted(names)[0]
+    visible = VisibleChanges(changes, seen.__eq__)
+    assert {one.group_id for one in visible.since(0)} == {seen}
+    assert visible.since(0, group_id=sorted(names)[1]) == []
+    assert visible.last_id() == visible.since(0)[-1].id
+
+
+# -- through the server ------------------------------------------------------------------------------------------------
+
+
+def get(path: str, query: str = "") -> Answer:
+    """The answer to whoever `answering` says: in this thread."""
+    return answer(Starlette(routes=ROUTES), Asked(path, query=query))
+
+
+SEEN, HIDDEN = "billing", "search"
+OF_BILLING = Visitor("bob", "127.0.0.1", (Grant(Role.VIEWER, ("prod",), ("bill*",)),))
+
+
+@pytest.fixture(autouse=True)
+def _installed() -> Iterator[None]:
+    settings = Settings(tokens=None)
+    changes = VerdictChanges()
+    changes.observe(WHOLE.health)
+    its = feeds.source(prod=feeds.HandFeed(WHOLE), other=feeds.HandFeed(report()))
+    source.install(replace(its, access=Access(settings), changes={"prod": changes}))
+    yield
+    source.uninstall()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/clusters",
+        "/api/v1/clusters/prod",
+        "/api/v1/clusters/prod/groups",
+        "/api/v1/clusters/prod/groups/billing",
+        "/api/v1/clusters/prod/changes",
+        "/metrics",
+        "/v3/kafka",
+        "/v3/kafka/prod/consumer",
+        "/v3/kafka/prod/topic/clicks/consumers",
+    ],
+)
+def test_no_answer_names_a_group_or_cluster_that_may_not_be_seen(path: str) -> None:
+    with answering(OF_BILLING):
+        given = get(path, "names=all" if path == "/metrics" else "")
+    text = given.text
+    assert given.status == 200
+    hidden = [name for name in (*NAMES, "other") if name != SEEN]
+    assert [name for name in hidden if f'"{name}"' in text] == []
+
+
+@pytest.mark.parametrize("place", ["", "/partitions", "/generations", "/scenario"])
+def test_a_group_that_may_not_be_seen_is_as_one_that_does_not_exist(place: str) -> None:
+    with answering(OF_BILLING):
+        hidden, missing = (get(f"/api/v1/clusters/prod/groups/{name}{place}") for name in (HIDDEN, "no-such"))
+        cluster, none = (get(f"/api/v1/clusters/{name}/groups") for name in ("other", "nowhere"))
+        old = get(f"/v3/kafka/prod/consumer/{HIDDEN}"), get("/v3/kafka/prod/consumer/no-such")
+    assert (hidden.status, hidden.text.replace(HIDDEN, "no-such")) == (missing.status, missing.text)
+    assert (cluster.status, cluster.text.replace("other", "nowhere")) == (none.status, none.text)
+    assert old[0].status == old[1].status
+
+
+def test_whoever_sees_every_group_gets_the_same_answers_as_without_login() -> None:
+    with answering(Visitor("ann", grants=(Grant(Role.VIEWER),))):
+        text = get("/metrics", "names=all").text
+        listed = get("/api/v1/clusters/prod/groups", "internal=true").json["total"]
+    assert HIDDEN in text
+    assert listed == len(NAMES)
+
+
+def test_whoever_is_not_known_gets_nothing() -> None:
+    assert source.current().feeds == {}
+    assert get("/api/v1/clusters").json == {"clusters": []}
+
+
+def test_the_tag_of_an_answer_is_another_one_for_other_grants() -> None:
+    tags = []
+    for grant in (Grant(Role.VIEWER), *OF_BILLING.grants):
+        with answering(Visitor("x", grants=(grant,))):
+            tags.append(get("/api/v1/clusters/prod/groups").headers["etag"])
+    assert tags[0] != tags[1]
+
+
+def test_each_report_is_filtered_once_for_all_visitors_with_the_same_grants() -> None:
+    made = []
+    for name in ("bob", "eve"):
+        with answering(replace(OF_BILLING, name=name)):
+            made.append(source.current().feeds["prod"].latest())
+    assert made[0] is made[1]
+    assert made[0] is not None
+    assert np.array_equal(made[0].snapshot.offsets.bounds, [0, 2])
