@@ -37,7 +37,10 @@ Browser = Annotated[
     bool, typer.Option("--browser/--no-browser", help="Open the dashboard in a browser, if this is a desktop.")
 ]
 Logs = Annotated[
-    LogFormat, typer.Option("--log-format", help="How the log on stderr is written: text, or one JSON object a line.")
+    LogFormat,
+    typer.Option(
+        "--log-format", metavar="text|json", help="How the log on stderr is written: text, or one JSON object a line."
+    ),
 ]
 HistoryPath = Annotated[
     str,

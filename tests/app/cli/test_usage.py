@@ -43,6 +43,7 @@ def test_help_names_every_command_with_a_whole_sentence() -> None:
         "simulate",
         "snapshot",
         "sweep",
+        "token",
         "up",
     ]
     assert sorted(told) == names
@@ -114,7 +115,7 @@ def test_doctor_without_a_cluster_says_what_is_there() -> None:
     lines = [line for line in done.out.splitlines() if line[:1] not in (" ", "")]
     assert done.code == 0
     assert [line.split()[1] for line in lines[:-1]] == [
-        *("versions", "demo", "pipeline", "tools", "Java", "jars", "port", "connection")
+        *("versions", "demo", "pipeline", "tools", "kerberos", "msk", "Java", "jars", "port", "connection")
     ]
     assert lines[-1] == "All checks passed."
     assert "-> Give --bootstrap-server HOST:PORT or --config FILE to check a cluster as well" in done.out

@@ -216,7 +216,7 @@ def test_the_history_is_read_once_for_each_group_and_minute(
 ) -> None:
     write(tmp_path, [-3000])
     its, ends = kept(tmp_path), []
-    queries = cluster_history.queries(cluster_history.ClusterHistory(str(tmp_path), CLUSTER))
+    queries = cluster_history.queries(cluster_history.ClusterHistory(str(tmp_path), CLUSTER, "demo"))
     polls = queries.polls
 
     def counted(group_id: str, span: Span) -> pd.DataFrame:

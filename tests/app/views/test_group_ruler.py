@@ -13,7 +13,7 @@ from tests.app.reading import alt
     ("group", "status", "told"),
     [
         ("tx-reader", "held", "tx.events-0: 9,000 records read, 3,500 records held"),
-        ("recreated-topic-reader", "beyond_end", "recreated-0: 40 records read, 5,000 records beyond the end"),
+        ("recreated-topic-reader", "beyond_end", "recreated-0: 40 records in the log, 5,000 records beyond the end"),
     ],
 )
 def test_the_worst_partition_has_a_ruler(open_page: Open, group: str, status: str, told: str) -> None:

@@ -25,7 +25,9 @@ from tests.app.reading import asked, said, table, title
 PLAN = Plan(
     Kind.OFFSETS, "c", "billing", GroupType.CLASSIC, 0, "Empty", None, (), "to earliest",
     (
-        PartitionPlan(TopicPartition("orders", 0), Action.SET, 7, 2, "", "", None, 0, 2, 10, 10, None, None, 5, 0),
+        PartitionPlan(
+            *(TopicPartition("orders", 0), Action.SET, 7, 2), log_end=10, last_stable=10, read_again=5, skipped=0
+        ),
         PartitionPlan(TopicPartition("orders", 1), Action.NONE, reason="the partition has no leader"),
     ),
     "kafka-consumer-groups --group billing",
