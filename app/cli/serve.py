@@ -115,12 +115,12 @@ def serve(
     settings = checked_settings()
     listener = Listener(port, host, tls_cert, tls_key)
     listener.check(settings)
-    if listener.is_open(settings):
-        note(f"warning: everybody who reaches {host} sees all groups of these clusters, without login (--insecure)")
     allow_hosts(settings, allowed_host, listener)
     clusters = [*first_cluster(bootstrap_server, config, bool(cluster)), *map(_further, cluster or ())]
     _refuse_same_names([each.name for each in clusters])
     refuse_taken(host, port)
+    if listener.is_open(settings):
+        note(f"warning: everybody who reaches {host} sees all groups of these clusters, without login (--insecure)")
     if not follow:
         os.environ["GROUPSCOPE_FOLLOW"] = "false"
     with until_stopped():

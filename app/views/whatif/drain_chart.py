@@ -38,7 +38,7 @@ def lag_over_time(outcome: Outcome, scenario: Scenario) -> None:
             widgets.note("There is no lag.")
         for name, its in found.items():
             if isinstance(its, str):
-                widgets.note(f"No line “{name}”: {formats.md(its)}.")
+                widgets.note(f"There is no line “{name}”: {formats.md(its)}.")
 
 
 def _legend(names: Mapping[str, Backlog], colours: Palette) -> list[tuple[str, str, str]]:

@@ -177,7 +177,7 @@ def test_port_that_is_taken() -> None:
 
 def test_address_that_is_not_of_this_machine() -> None:
     told = refused("serve", "--bootstrap-server", "b:9092", "--host", "192.0.2.1", "--insecure", "--port", "0")
-    assert "error: 192.0.2.1:0 cannot be used: " in told
+    assert told.startswith("192.0.2.1:0 cannot be used: ")
     assert told.endswith("Choose another --host")
 
 

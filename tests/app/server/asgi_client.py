@@ -55,7 +55,9 @@ def answer(app: ASGIApp, asked: Asked) -> Answer:
     received: list[Message] = [{"type": "websocket.connect"}] if asked.is_websocket else list(body)
 
     async def receive() -> Message:
-        return received.pop(0) if received else {"type": f"{'websocket' if asked.is_websocket else 'http'}.disconnect"}
+        if not received and not asked.is_websocket:
+            await anyio.sleep_forever()  # the client stays connected: an answer in parts ends when it is disconnected
+        return received.pop(0) if received else {"type": "websocket.disconnect"}
 
     async def send(message: Message) -> None:
         sent.append(message)

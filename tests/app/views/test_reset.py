@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.server.access.visitor import Grant, Role, Visitor
 from app.server.source import Source
+from app.ui import formats
 from app.views.reset import tables
 from app.views.reset.link import WAYS, Choice
 from assignors.model import TopicPartition
@@ -63,8 +64,8 @@ def test_a_wrong_link_fails_no_page(open_page: Open, wrong: dict[str, str]) -> N
 def test_a_plan_shows_totals_rows_and_the_command_to_apply(open_page: Open) -> None:
     page = with_plan(open_page("reset", group="billing"))
     assert not page.exception
-    assert "Changes 1 of 2 partitions of group billing: 5 records read again, 0 skipped." in said(page)
-    assert "orders-1: the partition has no leader" in said(page)
+    assert formats.md("Changes 1 of 2 partitions of group billing: 5 records read again, 0 skipped.") in said(page)
+    assert formats.md("orders-1: the partition has no leader") in said(page)
     rows = table(page, "committed offset before and after")
     assert [None if pd.isna(to) else to for to in rows["to"]] == [2, None]
     assert any("groupscope reset apply plan.json --allow-writes" in code.value for code in page.code)

@@ -45,7 +45,7 @@ def test_a_line_is_missing_with_its_reason(open_page: Open) -> None:
     grows = replace(its, events=(Event(1_000, AddPartitions("orders", 12)),))
     page = open_page("whatif", scenario=link_codec.pack(grows))
     assert not page.exception
-    assert "Lag after the events is unknown: the lag of" in said(page)
+    assert "There is no line “after the events”: the lag of" in said(page)
 
 
 @pytest.mark.parametrize("name", ["cooperative-hand-over", "hot-member"])
