@@ -20,7 +20,7 @@ from app.server.unknown_page import html as unknown_page_html
 class PageNameConvertor(Convertor[str]):
     """A single word, which neither Streamlit's own paths nor files are."""
 
-    regex = "[A-Za-z][A-Za-z0-9_-]*"
+    regex = "(?!oauth2callback$)[A-Za-z][A-Za-z0-9_-]*"
 
     def convert(self, value: str) -> str:
         """The word as it is."""
