@@ -1,6 +1,8 @@
 """Requests and WebSockets to the whole app or to a middleware, without a socket."""
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
@@ -66,7 +68,9 @@ def answer(app: ASGIApp, asked: Asked) -> Answer:
         with anyio.fail_after(30):
             await app(asked.scope(), receive, send)
 
-    anyio.run(run)
+    # in a thread of its own, since Playwright keeps a loop running in this one; the context says who the visitor is
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(copy_context().run, anyio.run, run).result()
     if sent[0]["type"] in ("websocket.accept", "websocket.close"):
         return Answer(101 if sent[0]["type"] == "websocket.accept" else 403, {}, b"")
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
