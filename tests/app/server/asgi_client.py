@@ -69,8 +69,9 @@ def answer(app: ASGIApp, asked: Asked) -> Answer:
             await app(asked.scope(), receive, send)
 
     # in a thread of its own, since Playwright keeps a loop running in this one; the context says who the visitor is
+    context = copy_context()
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(copy_context().run, anyio.run, run).result()
+        thread.submit(lambda: context.run(lambda: anyio.run(run))).result()
     if sent[0]["type"] in ("websocket.accept", "websocket.close"):
         return Answer(101 if sent[0]["type"] == "websocket.accept" else 403, {}, b"")
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
