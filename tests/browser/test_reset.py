@@ -83,7 +83,7 @@ def test_planned_refused_while_active_done_verified_and_undone(shop: Shop, open_
     finally:
         member.leave()
     wait_until(lambda: not shop.client.read(shop.group, ()).is_active, 60)
-    page.get_by_role("button", name="Apply", exact=True).click()
+    applied(page, shop, "Apply")  # the name is asked for again
     expect(page.get_by_text("Every planned partition is at its new offset")).to_be_visible()
     assert shop.client.commits(shop.group) == commits(shop.topic, {0: 6, 1: 6})
     page.get_by_role("button", name="Verify").click()
