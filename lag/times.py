@@ -30,3 +30,12 @@ def micros(at: datetime) -> int:
 def from_micros(at_us: int) -> datetime:
     """The time in UTC."""
     return EPOCH + at_us * MICROSECOND
+
+
+def iso_time(at_ms: int) -> str:
+    """In UTC with milliseconds, as Kafka's tools read it.
+
+    >>> iso_time(1_795_600_800_500)
+    '2026-11-25T10:00:00.500Z'
+    """
+    return from_ms(at_ms).isoformat(timespec="milliseconds").replace("+00:00", "Z")

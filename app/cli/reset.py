@@ -17,17 +17,17 @@ from app.documents.reset import applied_document, results_document
 from lag.cluster.connection.settings import Settings, load_settings
 from lag.cluster.group_client import GroupClient, open_group_client
 from lag.errors import ResetRefused, WritesNotAllowed
-from lag.reset.apply import Applied, apply_plan, verify_plan
-from lag.reset.audit import Change
-from lag.reset.kafka_tool import KafkaTool
+from lag.reset.applying.apply import Applied, apply_plan, verify_plan
+from lag.reset.applying.audit import Change
+from lag.reset.applying.permission import check_writes
+from lag.reset.applying.verify import is_done
+from lag.reset.asked.specification_text import Asked, specification
+from lag.reset.files.plan_document import plan_document, plan_text
+from lag.reset.files.plan_file import YAML_ENDINGS, load_plan, write_new
+from lag.reset.files.undo_files import UndoFiles
 from lag.reset.model import Action, Plan
-from lag.reset.permission import check_writes
-from lag.reset.plan_document import plan_document, plan_text
-from lag.reset.plan_file import YAML_ENDINGS, load_plan, write_new
-from lag.reset.planning import Request, plan_group_deletion, plan_member_removal, plan_offsets
-from lag.reset.specification_text import Asked, specification
-from lag.reset.undo_files import UndoFiles
-from lag.reset.verify import is_done
+from lag.reset.planning.kafka_tool import KafkaTool
+from lag.reset.planning.make_plan import Request, plan_group_deletion, plan_member_removal, plan_offsets
 from lag.times import wall_clock_ms
 
 PARTIAL, NOT_ALLOWED = 3, 4

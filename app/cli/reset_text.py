@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from app.cli.shared.output import emit, emit_table, note
 from lag.reset import summary
+from lag.reset.applying.verify import PartitionResult
 from lag.reset.model import Action, PartitionPlan, Plan
 from lag.reset.remarks import OUTCOMES, record_text, remark
-from lag.reset.times import iso_time
-from lag.reset.verify import PartitionResult
+from lag.times import iso_time
 
 DASH = "-"
 _HEADS = (

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lag.reset.apply import Applied
+from lag.reset.applying.apply import Applied
+from lag.reset.applying.verify import PartitionResult, is_done
 from lag.reset.model import Plan
-from lag.reset.verify import PartitionResult, is_done
 
 
 def results_document(plan: Plan, found: Sequence[PartitionResult]) -> dict[str, Any]:

@@ -101,11 +101,11 @@ def granularity(text: str) -> Granularity:
 
 def pattern(text: str, option: str) -> str | None:
     """An RE2 pattern, None for an empty one. Raises InvalidOption."""
-    from app.metrics import patterns  # imported here because pyarrow takes a while, and few have patterns
+    from lag import name_patterns  # imported here because pyarrow takes a while, and few have patterns
 
     if len(text) > MAX_PATTERN_LENGTH:
         raise InvalidOption(option, f"the pattern is longer than {MAX_PATTERN_LENGTH:,} characters")
-    if not patterns.is_valid(text):
+    if not name_patterns.is_valid(text):
         raise InvalidOption(option, "this is not a valid RE2 expression")
     return text or None
 

@@ -7,9 +7,9 @@ from enum import Enum
 import numpy as np
 
 from app.metrics.options import Granularity, Options
-from app.metrics.patterns import chosen
 from app.metrics.rows import Widths, first_that_fit, widths
 from lag.model import ClusterSnapshot
+from lag.name_patterns import chosen
 from lag.offsets import Flags, Ints
 
 

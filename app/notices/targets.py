@@ -6,7 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from app.metrics.patterns import chosen
 from app.notices import file_schema as schema
 from app.notices.due import Rules
 from app.notices.forms import Alertmanager, Mail, PagerDuty, Slack, Webhook
@@ -16,6 +15,7 @@ from app.notices.quiet import DAYS, EVERY_DAY, Maintenance, QuietHours
 from app.notices.senders import send_http, send_mail
 from app.notices.severity import SEVERITIES, Severity
 from lag.errors import ConfigError
+from lag.name_patterns import chosen
 from lag.settings_file import load_settings_file
 
 CACHED_GROUPS = 65_536

@@ -8,7 +8,7 @@ from app.server.source import Source
 from lag.audit.event import AuditEvent, Outcome
 from lag.audit.log import AuditLog
 from lag.errors import ConfigError, GroupscopeError, WritesNotAllowed
-from lag.reset.audit import NOT_ALL_DONE, Change
+from lag.reset.applying.audit import NOT_ALL_DONE, Change
 from lag.reset.model import Plan
 from lag.times import wall_clock_ms
 

@@ -17,7 +17,7 @@ from app.child_process import how_it_ended, run_apart
 from app.server.settings import ClusterSettings
 from lag.errors import ConfigError, GroupscopeError
 from lag.reset.model import Plan
-from lag.reset.planning import Request
+from lag.reset.planning.make_plan import Request
 
 DEADLINE_S = 300.0
 MAX_RUNS = 4

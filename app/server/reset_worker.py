@@ -14,16 +14,15 @@ from app.server.reset_task import ResetTask, Step, read_task
 from lag.cluster.connection.settings import Settings, load_settings
 from lag.cluster.group_client import GroupClient, open_group_client
 from lag.errors import ConfigError, GroupscopeError, ResetRefused, WritesNotAllowed
-from lag.reset.apply import apply_plan, verify_plan
-from lag.reset.kafka_tool import KafkaTool
+from lag.reset.applying.apply import apply_plan, verify_plan
+from lag.reset.applying.permission import check_writes
+from lag.reset.files.plan_document import plan_document, plan_text
+from lag.reset.files.plan_file import write_new
+from lag.reset.files.undo_files import UndoFiles
 from lag.reset.model import Plan
-from lag.reset.permission import check_writes
-from lag.reset.plan_document import plan_document, plan_text
-from lag.reset.plan_file import write_new
-from lag.reset.planning import plan_offsets
-from lag.reset.times import iso_time
-from lag.reset.undo_files import UndoFiles
-from lag.times import wall_clock_ms
+from lag.reset.planning.kafka_tool import KafkaTool
+from lag.reset.planning.make_plan import plan_offsets
+from lag.times import iso_time, wall_clock_ms
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """What is special about a partition of a plan, a record or a result, in words. Pure."""
 
+from lag.reset.applying.verify import Outcome
 from lag.reset.model import Action, PartitionPlan, RecordHead
-from lag.reset.times import iso_time
-from lag.reset.verify import Outcome
+from lag.times import iso_time
 
 OUTCOMES = {
     Outcome.DONE: "at the new offset",

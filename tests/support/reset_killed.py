@@ -14,10 +14,10 @@ from lag.cluster.connection.connect import open_manager
 from lag.cluster.connection.settings import load_settings
 from lag.cluster.group_client import GroupClient
 from lag.reset.access import Errors
-from lag.reset.apply import apply_plan
+from lag.reset.applying.apply import apply_plan
+from lag.reset.files.plan_file import load_plan
+from lag.reset.files.undo_files import UndoFiles
 from lag.reset.model import Commit
-from lag.reset.plan_file import load_plan
-from lag.reset.undo_files import UndoFiles
 from tests.support.reset_cluster import now_ms
 
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from app.ui import link_values, state
 from lag.errors import ConfigError
-from lag.reset.specification import FromGroup, Specification
-from lag.reset.specification_text import Asked, specification
+from lag.reset.asked.specification import FromGroup, Specification
+from lag.reset.asked.specification_text import Asked, specification
 
 MAX_TEXT = 500
 DEFAULT = "earliest"

@@ -13,12 +13,12 @@ from app.ui.table_limits import MAX_ROWS
 from app.views.reset import runs, tables
 from lag.errors import ConfigError
 from lag.reset import summary
+from lag.reset.applying.undo import undo_plan
+from lag.reset.files.offsets_csv import offsets_csv
+from lag.reset.files.plan_document import plan_text
+from lag.reset.files.plan_file import load_plan
 from lag.reset.model import Plan
-from lag.reset.offsets_csv import offsets_csv
-from lag.reset.plan_document import plan_text
-from lag.reset.plan_file import load_plan
 from lag.reset.remarks import record_text
-from lag.reset.undo import undo_plan
 
 
 def show_plan(plan: Plan) -> None:

@@ -11,9 +11,9 @@ from app.server.reset_task import ResetRun, ResetTask, Step
 from app.ui import formats, state, widgets
 from app.views.reset.link import Choice
 from lag.errors import ConfigError, GroupscopeError
+from lag.reset.files.plan_file import plan_from_document
 from lag.reset.model import Plan
-from lag.reset.plan_file import plan_from_document
-from lag.reset.planning import Request
+from lag.reset.planning.make_plan import Request
 
 LOOK_EVERY = "1s"
 WORDS = {

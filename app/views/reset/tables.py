@@ -5,10 +5,10 @@ from typing import Any
 import pandas as pd
 
 from app.ui.widgets import Column
+from lag.reset.applying.verify import Outcome
 from lag.reset.model import Action, PartitionPlan, Plan
 from lag.reset.remarks import OUTCOMES, remark
-from lag.reset.times import iso_time
-from lag.reset.verify import Outcome
+from lag.times import iso_time
 
 PLAN = {
     "topic": Column("Topic", 160),

@@ -15,10 +15,10 @@ from lag.audit.log import AuditLog
 from lag.cluster.group_client import GroupClient
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import WritesNotAllowed
+from lag.reset.asked.specification import Earliest
+from lag.reset.files.plan_file import load_plan, plan_from_document
 from lag.reset.model import Plan
-from lag.reset.plan_file import load_plan, plan_from_document
-from lag.reset.planning import Request
-from lag.reset.specification import Earliest
+from lag.reset.planning.make_plan import Request
 from tests.support.known import known
 from tests.support.reset_cluster import commits, group_client, make_topic, produce, unique
 

@@ -18,8 +18,8 @@ from app.views.reset.link import WAYS, Choice
 from assignors.model import TopicPartition
 from lag.errors import ConfigError
 from lag.model import GroupType
+from lag.reset.asked.specification import Earliest, Shift, Specification
 from lag.reset.model import Action, Kind, PartitionPlan, Plan
-from lag.reset.specification import Earliest, Shift, Specification
 from tests.app.conftest import Open
 from tests.app.reading import asked, said, table, title
 

@@ -13,11 +13,11 @@ from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ResetRefused
 from lag.offsets import PartitionProblem
 from lag.reset import summary
-from lag.reset.apply import apply_plan
+from lag.reset.applying.apply import apply_plan
+from lag.reset.applying.verify import Outcome
+from lag.reset.asked.specification import Earliest, Latest
 from lag.reset.model import Action, Commit
-from lag.reset.planning import Request, plan_offsets
-from lag.reset.specification import Earliest, Latest
-from lag.reset.verify import Outcome
+from lag.reset.planning.make_plan import Request, plan_offsets
 from tests.conftest import Demo
 from tests.support.known import known
 from tests.support.reset_cluster import commits, group_client, make_topic, now_ms, produce, unique

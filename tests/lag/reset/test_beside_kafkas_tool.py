@@ -7,12 +7,12 @@ import pytest
 
 from lag.cluster.group_client import GroupClient
 from lag.embedded.broker import EmbeddedKafka
-from lag.reset.apply import apply_plan
+from lag.reset.applying.apply import apply_plan
+from lag.reset.applying.undo import undo_plan
+from lag.reset.asked.specification_text import Asked, specification
+from lag.reset.files.offsets_csv import offsets_csv
 from lag.reset.model import Plan
-from lag.reset.offsets_csv import offsets_csv
-from lag.reset.planning import Request, plan_offsets
-from lag.reset.specification_text import Asked, specification
-from lag.reset.undo import undo_plan
+from lag.reset.planning.make_plan import Request, plan_offsets
 from tests.oracle import offset_resets as tool
 from tests.support.known import known
 from tests.support.reset_cluster import (

@@ -4,10 +4,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from lag.errors import ConfigError
-from lag.reset.model import Action
-from lag.reset.offsets_csv import parse_offsets_csv
-from lag.reset.plan_file import YAML_ENDINGS, load_plan
-from lag.reset.specification import (
+from lag.reset.asked.specification import (
     Current,
     Delete,
     Earliest,
@@ -20,7 +17,10 @@ from lag.reset.specification import (
     Time,
     parse_skip,
 )
-from lag.reset.times import duration_ms, timestamp_ms
+from lag.reset.asked.times import duration_ms, timestamp_ms
+from lag.reset.files.offsets_csv import parse_offsets_csv
+from lag.reset.files.plan_file import YAML_ENDINGS, load_plan
+from lag.reset.model import Action
 
 MOST_OFFSET = 2**63 - 1
 

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from assignors.model import TopicPartition
 from lag.offsets import PartitionProblem
-from lag.reset.model import Position, RecordHead
-from lag.reset.specification import (
+from lag.reset.asked.specification import (
     Current,
     Earliest,
     Exact,
@@ -18,7 +17,8 @@ from lag.reset.specification import (
     Time,
     parse_skip,
 )
-from lag.reset.targets import BLOCKING, Found, Target, skipped, target, within
+from lag.reset.model import Position, RecordHead
+from lag.reset.planning.targets import BLOCKING, Found, Target, skipped, target, within
 from tests.lag.reset.make import ORDERS, position
 
 NOTHING = Found({}, {})

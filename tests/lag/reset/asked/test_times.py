@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lag.errors import ConfigError
-from lag.reset.times import duration_ms, iso_duration, iso_time, timestamp_ms
+from lag.reset.asked.times import duration_ms, iso_duration, timestamp_ms
+from lag.times import iso_time
 
 
 @given(st.integers(0, 4_000_000_000_000))

@@ -6,7 +6,7 @@ from assignors.model import TopicPartition
 from lag.errors import ResetRefused
 from lag.offsets import PartitionProblem
 from lag.reset.model import EMPTY, Action, Commit, GroupReading, Kind, PartitionPlan, Plan, planned_member
-from lag.reset.targets import BLOCKING
+from lag.reset.planning.targets import BLOCKING
 
 MOST_NAMED = 5
 STOP = (

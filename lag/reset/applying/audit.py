@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lag.audit.event import AuditEvent, Outcome
-from lag.reset.apply import ChangeEvent, Step
+from lag.reset.applying.apply import ChangeEvent, Step
 from lag.reset.model import Kind, Plan
 from lag.reset.summary import headline
 

@@ -1,12 +1,13 @@
 """Times and durations as people write them for a reset, and as `kafka-consumer-groups` wants them."""
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 
+from assignors.java_duration import java_duration_ms
 from lag.errors import ConfigError
+from lag.times import ms
 
 _UNIT_MS = {"w": 604_800_000, "d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000}
-_ISO = re.compile(r"P(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+(?:\.\d{1,3})?)S)?)?", re.ASCII)
 _SHORT = re.compile(r"(?:\d+[wdhms])+", re.ASCII)
 _PART = re.compile(r"(\d+)([wdhms])", re.ASCII)
 _EPOCH_MS = re.compile(r"\d{1,14}", re.ASCII)
@@ -29,7 +30,7 @@ def timestamp_ms(text: str) -> int:
         ) from None
     if moment.tzinfo is None:
         raise ConfigError(f"The time {text!r} has no time zone", f"Write {text}Z for UTC, or an offset such as +01:00")
-    return round(moment.timestamp() * 1000)
+    return ms(moment)
 
 
 def duration_ms(text: str) -> int:
@@ -38,21 +39,13 @@ def duration_ms(text: str) -> int:
     >>> duration_ms("PT1H30M"), duration_ms("P1DT12H"), duration_ms("90m"), duration_ms("1h30m")
     (5400000, 129600000, 5400000, 5400000)
     """
-    total = _iso_ms(text) if text.upper().startswith("P") else _short_ms(text)
+    total = _short_ms(text) if _SHORT.fullmatch(text) else java_duration_ms(text)
     if total is None or total > MOST_MS:
         raise ConfigError(f"{text!r} is not a duration", "Write for example 90m, 1h30m, 2d, or PT1H30M")
     return total
 
 
-def _iso_ms(text: str) -> int | None:
-    found = _ISO.fullmatch(text.upper())
-    parts = {unit: value for unit, value in found.groupdict().items() if value} if found else {}
-    return round(sum(float(value) * _UNIT_MS[unit] for unit, value in parts.items())) if parts else None
-
-
-def _short_ms(text: str) -> int | None:
-    if not _SHORT.fullmatch(text):
-        return None
+def _short_ms(text: str) -> int:
     return sum(int(number) * _UNIT_MS[unit] for number, unit in _PART.findall(text))
 
 
@@ -63,12 +56,3 @@ def iso_duration(ms: int) -> str:
     ('PT5400S', 'PT1.5S')
     """
     return f"PT{ms // 1000}{f'.{ms % 1000:03}'.rstrip('0') if ms % 1000 else ''}S"
-
-
-def iso_time(ms: int) -> str:
-    """In UTC with milliseconds, as `--to-datetime` reads it.
-
-    >>> iso_time(1_795_600_800_500)
-    '2026-11-25T10:00:00.500Z'
-    """
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -11,10 +11,10 @@ from enum import StrEnum
 from assignors.model import TopicPartition
 from lag.errors import ConnectError, GroupscopeError
 from lag.reset.access import Errors, GroupWriter
-from lag.reset.checks import check, is_after, refuse_other_cluster
+from lag.reset.applying.checks import check, is_after, refuse_other_cluster
+from lag.reset.applying.undo import undo_plan
+from lag.reset.applying.verify import PartitionResult, is_done, results
 from lag.reset.model import Action, Commit, GroupReading, Kind, PartitionPlan, Plan
-from lag.reset.undo import undo_plan
-from lag.reset.verify import PartitionResult, is_done, results
 
 BATCH = 500
 """Partitions in one request: Kafka writes those of one request together."""

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from lag.reset.files.offsets_csv import offsets_csv
+from lag.reset.files.plan_document import plan_text
+from lag.reset.files.plan_file import YAML_ENDINGS, write_new
 from lag.reset.model import Plan
-from lag.reset.offsets_csv import offsets_csv
-from lag.reset.plan_document import plan_text
-from lag.reset.plan_file import YAML_ENDINGS, write_new
 
 
 class UndoFiles:

@@ -6,9 +6,9 @@ from assignors.model import TopicPartition
 from lag.errors import ResetRefused
 from lag.model import GroupType, Member
 from lag.offsets import PartitionProblem
-from lag.reset.checks import check
+from lag.reset.applying.checks import check
+from lag.reset.applying.undo import undo_plan
 from lag.reset.model import Action, GroupReading, Kind, PartitionPlan, Plan, PlannedMember
-from lag.reset.undo import undo_plan
 from tests.lag.reset.make import ORDERS, position, reading
 
 

@@ -1,4 +1,4 @@
-"""A plan as JSON or YAML, for review. `lag.reset.plan_file` reads it."""
+"""A plan as JSON or YAML, for review. `lag.reset.files.plan_file` reads it."""
 
 import json
 from base64 import b64encode
@@ -9,7 +9,7 @@ import yaml
 
 from lag.reset import summary
 from lag.reset.model import PartitionPlan, Plan, PlannedMember, RecordHead
-from lag.reset.times import iso_time
+from lag.times import iso_time
 
 SCHEMA = 1
 

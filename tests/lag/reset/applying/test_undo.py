@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 
 from assignors.model import TopicPartition
 from lag.model import GroupType
+from lag.reset.applying.undo import undo_plan
+from lag.reset.applying.verify import Outcome, is_done, results
+from lag.reset.files.offsets_csv import offsets_csv, parse_offsets_csv
 from lag.reset.model import Action, Commit, Kind, PartitionPlan, Plan
-from lag.reset.offsets_csv import offsets_csv, parse_offsets_csv
-from lag.reset.undo import undo_plan
-from lag.reset.verify import Outcome, is_done, results
 from tests.support.known import known
 
 OFFSETS = st.none() | st.integers(0, 100)

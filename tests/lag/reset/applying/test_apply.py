@@ -14,14 +14,14 @@ from lag.cluster.group_client import GroupClient
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ResetRefused
 from lag.model import GroupType
-from lag.reset.apply import Applied, ChangeEvent, Step, apply_plan, verify_plan
+from lag.reset.applying.apply import Applied, ChangeEvent, Step, apply_plan, verify_plan
+from lag.reset.applying.verify import Outcome, is_done
+from lag.reset.asked.specification import Delete, Earliest, FromGroup, Latest, parse_skip
+from lag.reset.files.plan_document import plan_text
+from lag.reset.files.plan_file import load_plan, write_new
+from lag.reset.files.undo_files import UndoFiles
 from lag.reset.model import Action, Commit, Kind, Plan
-from lag.reset.plan_document import plan_text
-from lag.reset.plan_file import load_plan, write_new
-from lag.reset.planning import Request, plan_group_deletion, plan_member_removal, plan_offsets
-from lag.reset.specification import Delete, Earliest, FromGroup, Latest, parse_skip
-from lag.reset.undo_files import UndoFiles
-from lag.reset.verify import Outcome, is_done
+from lag.reset.planning.make_plan import Request, plan_group_deletion, plan_member_removal, plan_offsets
 from tests.support.known import known
 from tests.support.member import Member
 from tests.support.reset_cluster import (

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import quote
 
+from lag.reset.asked.selection import TopicChoice
+from lag.reset.asked.specification import Delete, Specification
 from lag.reset.model import Plan
-from lag.reset.selection import TopicChoice
-from lag.reset.specification import Delete, Specification
 
 TOOL = "kafka-consumer-groups"
 CSV_NAME = "offsets.csv"

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from assignors.model import TopicPartition
 from lag.reset.access import Errors
-from lag.reset.checks import Commits, is_after, is_before
+from lag.reset.applying.checks import Commits, is_after, is_before
 from lag.reset.model import Action, PartitionPlan, Plan
 
 

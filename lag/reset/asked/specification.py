@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from assignors.durations import duration
 from assignors.model import TopicPartition
 from lag.errors import ConfigError
-from lag.reset.times import iso_duration, iso_time
+from lag.reset.asked.times import iso_duration
+from lag.times import iso_time
 
 
 @dataclass(frozen=True, slots=True)

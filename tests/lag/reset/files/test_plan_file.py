@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from assignors.model import TopicPartition
 from lag.errors import ConfigError
 from lag.model import GroupType
+from lag.reset.files.plan_document import plan_document, plan_text
+from lag.reset.files.plan_file import load_plan, plan_from_document, write_new
 from lag.reset.model import Action, Kind, PartitionPlan, Plan, PlannedMember, RecordHead
-from lag.reset.plan_document import plan_document, plan_text
-from lag.reset.plan_file import load_plan, plan_from_document, write_new
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)
 OFFSETS = st.none() | st.integers(0, 2**63 - 1)

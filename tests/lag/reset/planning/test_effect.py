@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lag.reset.effect import NO_COMMIT, Effect, effect
+from lag.reset.planning.effect import NO_COMMIT, Effect, effect
 from tests.lag.reset.make import position
 
 SMALL = st.integers(0, 30)

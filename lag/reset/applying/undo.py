@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from lag.offsets import PartitionLag
-from lag.reset.effect import effect
 from lag.reset.model import Action, Kind, PartitionPlan, Plan
+from lag.reset.planning.effect import effect
 
 
 def undo_plan(plan: Plan, made_at_ms: int) -> Plan | None:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from lag.errors import ConfigError
-from lag.reset.specification import Delete, Exact, Shift, Time
-from lag.reset.specification_text import Asked, specification
+from lag.reset.asked.specification import Delete, Exact, Shift, Time
+from lag.reset.asked.specification_text import Asked, specification
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from itertools import compress
 
 from assignors.model import TopicPartition
 from assignors.spelling import suggestion
 from lag.errors import ConfigError
+from lag.name_patterns import is_valid, matches
 from lag.reset.model import GroupReading
 
 _WITH_PARTITIONS = re.compile(r"(.+):(\d{1,9}(?:,\d{1,9})*)", re.ASCII)
@@ -47,12 +46,9 @@ def _choices(text: str, known: Collection[str]) -> Iterator[TopicChoice]:
 
 def _matching(pattern: str, names: Sequence[str]) -> list[str]:
     """The names that match as a whole. Raises ConfigError if the pattern is not valid."""
-    try:
-        pc.match_substring_regex(pa.array([""]), pattern)  # alone, so that a stray parenthesis is an error
-        found = pc.match_substring_regex(pa.array(names, pa.string()), rf"\A(?:{pattern})\z")
-    except (pa.ArrowInvalid, UnicodeEncodeError):
-        raise ConfigError(f"{pattern!r} is neither a topic nor a valid RE2 expression", "Check the pattern") from None
-    return [name for name, matches in zip(names, found.to_pylist(), strict=True) if matches]
+    if not is_valid(pattern):
+        raise ConfigError(f"{pattern!r} is neither a topic nor a valid RE2 expression", "Check the pattern")
+    return list(compress(names, matches(names, pattern)))
 
 
 def partitions(

@@ -7,10 +7,10 @@ from assignors.model import TopicPartition
 from lag.errors import ConfigError, ResetRefused
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
-from lag.reset import selection
 from lag.reset.access import GroupAccess
-from lag.reset.effect import effect
-from lag.reset.kafka_tool import KafkaTool
+from lag.reset.asked import selection
+from lag.reset.asked.selection import TopicChoice
+from lag.reset.asked.specification import Delete, FromGroup, Listed, Skip, Specification, Time
 from lag.reset.model import (
     Action,
     GroupReading,
@@ -21,9 +21,9 @@ from lag.reset.model import (
     RecordHead,
     planned_member,
 )
-from lag.reset.selection import TopicChoice
-from lag.reset.specification import Delete, FromGroup, Listed, Skip, Specification, Time
-from lag.reset.targets import BLOCKING, Found, Target, target
+from lag.reset.planning.effect import effect
+from lag.reset.planning.kafka_tool import KafkaTool
+from lag.reset.planning.targets import BLOCKING, Found, Target, target
 
 MOST_PARTITIONS = 10_000
 MOST_LOOKED_UP = 1_000

@@ -15,6 +15,7 @@ from lag.errors import ConfigError
 from lag.model import GroupType
 from lag.reset.model import Action, Kind, PartitionPlan, Plan, PlannedMember, RecordHead
 from lag.settings_file import load_settings_file
+from lag.times import ms
 
 MOST_BYTES = 64 * 1024 * 1024
 YAML_ENDINGS = (".yaml", ".yml")
@@ -158,7 +159,7 @@ def _plan(file: PlanFile) -> Plan:
         cluster_id=file.cluster_id,
         group_id=file.group,
         group_type=file.group_type,
-        made_at_ms=_ms(file.made_at),
+        made_at_ms=ms(file.made_at),
         state=file.state,
         epoch=file.epoch,
         members=tuple(PlannedMember(**member.model_dump()) for member in file.members),
@@ -183,8 +184,8 @@ def _row(row: _PartitionFile) -> PartitionPlan:
         log_start=row.log_start,
         log_end=row.log_end,
         last_stable=row.last_stable,
-        from_ms=None if row.from_at is None else _ms(row.from_at),
-        to_ms=None if row.to_at is None else _ms(row.to_at),
+        from_ms=None if row.from_at is None else ms(row.from_at),
+        to_ms=None if row.to_at is None else ms(row.to_at),
         read_again=row.read_again,
         skipped=row.skipped,
         deleted=row.deleted,
@@ -200,7 +201,7 @@ def _row(row: _PartitionFile) -> PartitionPlan:
 def _head(record: _RecordFile) -> RecordHead:
     return RecordHead(
         offset=record.offset,
-        timestamp_ms=_ms(record.at),
+        timestamp_ms=ms(record.at),
         key=_data(record.key, record.key_base64),
         headers=tuple((name, None if value is None else value.encode()) for name, value in record.headers),
         value_bytes=record.value_bytes,
@@ -212,7 +213,3 @@ def _data(text: str | None, base64: str | None) -> bytes | None:
     if base64 is not None:
         return b64decode(base64)
     return None if text is None else text.encode()
-
-
-def _ms(moment: AwareDatetime) -> int:
-    return round(moment.timestamp() * 1000)

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from assignors.model import TopicPartition
 from lag.offsets import PartitionProblem
-from lag.reset.model import Position, RecordHead
-from lag.reset.specification import (
+from lag.reset.asked.specification import (
     Current,
     Delete,
     Earliest,
@@ -20,6 +19,7 @@ from lag.reset.specification import (
     Specification,
     Time,
 )
+from lag.reset.model import Position, RecordHead
 
 BLOCKING = {
     PartitionProblem.TOPIC_DELETED: "the topic or partition does not exist",

@@ -4,7 +4,7 @@ import pytest
 
 from assignors.model import TopicPartition
 from lag.errors import ConfigError
-from lag.reset.selection import TopicChoice, choices, partitions
+from lag.reset.asked.selection import TopicChoice, choices, partitions
 from tests.lag.reset.make import position, reading
 
 SIZES = {"orders": 2, "orders.old": 1, "pay-in": 1, "pay-out": 3}

@@ -1,0 +1,1 @@
+"""A plan is checked, applied, verified and undone."""
