@@ -1,9 +1,10 @@
 """Reads and changes one group: the `GroupWriter` of `lag.reset.access`, over connections that stay open.
 
-Every call asks the brokers anew. A group is read as in a poll (`lag.cluster.reader`), so its lag is that of a snapshot.
+Every call asks the brokers. A group is read as in a poll (`lag.cluster.reader`), so its lag is that of a snapshot.
 """
 
 import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from typing import Any, TypeVar
 
@@ -125,44 +126,48 @@ class GroupClient:
                     raise ConnectError(cause, "Try again in a minute") from error
             await client.pause(RETRY_S)
 
-    async def _leaders(self, client: PollClient) -> Callable[[TopicPartition], int]:
-        leaders = (await metadata.fetch(client, self._connection.manager)).leaders
-
-        def leader(tp: TopicPartition) -> int:
-            nodes = leaders.get(tp.topic, ())
-            return nodes[tp.partition] if tp.partition < len(nodes) else metadata.NO_LEADER
-
-        return leader
-
     async def _offsets_at(
         self, client: PollClient, partitions: list[TopicPartition], timestamp_ms: int
     ) -> Mapping[TopicPartition, int | str]:
-        leader = await self._leaders(client)
-        found: dict[TopicPartition, int | str] = dict.fromkeys(partitions, NO_LEADER)
-        for node in {leader(tp) for tp in partitions} - {metadata.NO_LEADER}:
-            mine = [tp for tp in partitions if leader(tp) == node]
-            found |= await log_offsets.at_timestamp(client, node, mine, timestamp_ms)
-        return found
+        async def ask(node: int, mine: list[TopicPartition]) -> Mapping[TopicPartition, int | str]:
+            return await log_offsets.at_timestamp(client, node, mine, timestamp_ms)
+
+        return dict.fromkeys(partitions, NO_LEADER) | await self._ask_leaders(client, partitions, ask)
 
     async def _first_records(
         self, client: PollClient, offsets: Mapping[TopicPartition, int], most: int, with_values: bool
     ) -> Mapping[TopicPartition, tuple[RecordHead, ...] | str]:
-        leader = await self._leaders(client)
-        return {
-            tp: await _or_reason(record_heads.first_records(client, leader(tp), tp, offset, most, with_values))
-            for tp, offset in offsets.items()
-            if leader(tp) != metadata.NO_LEADER
-        }
+        async def ask(node: int, mine: list[TopicPartition]) -> dict[TopicPartition, tuple[RecordHead, ...] | str]:
+            first = record_heads.first_records
+            return {tp: await _or_reason(first(client, node, tp, offsets[tp], most, with_values)) for tp in mine}
+
+        return await self._ask_leaders(client, offsets, ask)
 
     async def _count_records(
         self, client: PollClient, ranges: Mapping[TopicPartition, tuple[int, int]]
     ) -> Mapping[TopicPartition, int | str]:
-        leader = await self._leaders(client)
-        return {
-            tp: await _or_reason(record_heads.count(client, leader(tp), tp, low, high))
-            for tp, (low, high) in ranges.items()
-            if leader(tp) != metadata.NO_LEADER
-        }
+        async def ask(node: int, mine: list[TopicPartition]) -> dict[TopicPartition, int | str]:
+            return {tp: await _or_reason(record_heads.count(client, node, tp, *ranges[tp])) for tp in mine}
+
+        return await self._ask_leaders(client, ranges, ask)
+
+    async def _ask_leaders(
+        self,
+        client: PollClient,
+        partitions: Collection[TopicPartition],
+        ask: Callable[[int, list[TopicPartition]], Awaitable[Mapping[TopicPartition, Result]]],
+    ) -> dict[TopicPartition, Result]:
+        """The answers of the leaders, which are asked at the same time; nothing for a partition without leader."""
+        leaders = (await metadata.fetch(client, self._connection.manager)).leaders
+        of_leader: dict[int, list[TopicPartition]] = defaultdict(list)
+        for tp in partitions:
+            nodes = leaders.get(tp.topic, ())
+            of_leader[nodes[tp.partition] if tp.partition < len(nodes) else metadata.NO_LEADER].append(tp)
+        of_leader.pop(metadata.NO_LEADER, None)
+        found: dict[TopicPartition, Result] = {}
+        for answer in [client.start(ask, node, mine) for node, mine in of_leader.items()]:
+            found.update(await answer)
+        return found
 
 
 async def _or_reason(asked: Awaitable[Result | str]) -> Result | str:
