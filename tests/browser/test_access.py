@@ -183,15 +183,15 @@ def test_the_cookie_is_hidden_from_scripts_and_opens_what_it_should(
 def test_no_secret_is_in_the_audit_log(chromium: Browser, contexts: list[BrowserContext], server: Server) -> None:
     log_in(chromium, contexts, server, "vera")
     cookies = [cookie["value"] for cookie in contexts[-1].cookies()]
-    query = "code-in-a-query-4711"
+    query, header, cookie = (f"{place}-secret-4711" for place in ("query", "header", "cookie"))
     for path, headers in (
-        (f"/api/v1/clusters?token={query}", {"Authorization": "Bearer header-secret-4712"}),
-        (f"/group?code={query}", {"Host": "evil.example", "Cookie": "a=cookie-secret-4713"}),
+        (f"/api/v1/clusters?token={query}", {"Authorization": f"Bearer {header}"}),
+        (f"/group?code={query}", {"Host": "evil.example", "Cookie": f"a={cookie}"}),
     ):
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(urllib.request.Request(server.url + path, headers=headers))
         refused.value.close()
     written = server.audit.read_text()
     assert {json.loads(line)["action"] for line in written.splitlines()} == {"login", "request"}
-    secrets = (SECRET, CLIENT_SECRET, *server.provider.access_tokens, *cookies, query, "4712", "4713")
+    secrets = (SECRET, CLIENT_SECRET, *server.provider.access_tokens, *cookies, query, header, cookie)
     assert [secret for secret in secrets if secret in written] == []
