@@ -1,8 +1,10 @@
 """`groupscope serve`: several clusters, some of them down or refusing us; an error clears when its cause is gone."""
 
+import http.client
 import json
 import signal
 import socket
+import ssl
 import threading
 import urllib.error
 import urllib.request
@@ -18,6 +20,7 @@ from lag.embedded.broker import EmbeddedKafka
 from lag.history.store import History
 from tests.app.cli.commandline import Running, refused, running
 from tests.lag.cluster.connection import strangers
+from tests.lag.cluster.connection.certificates import Authority
 from tests.lag.pipeline.broker_side import commit, create_topic
 from tests.support.known import known
 from tests.support.proxy import Proxy, broker_behind_proxy
@@ -102,6 +105,27 @@ def test_clusters_that_are_up_down_and_closed_to_us(
         assert command.out.count("\n") == 1
         assert SECRET not in command.out + command.err + json.dumps(found)
         assert list(command.temp.iterdir()) == []
+
+
+@pytest.mark.process
+def test_with_a_certificate_the_server_speaks_https_only(tmp_path: Path) -> None:
+    authority = Authority()
+    key = authority.sign("dashboard", "localhost").pem_file(tmp_path / "dashboard.pem")
+    trusting = ssl.create_default_context(cafile=authority.pem_file(tmp_path / "ca.pem"))
+    certificate = ["--tls-cert", str(key), "--tls-key", str(key), "--allowed-host", "localhost"]
+    nowhere = ["--bootstrap-server", "127.0.0.1:1", "--json", "--port", "0"]
+    with running(tmp_path, "serve", *nowhere, *certificate) as command:
+        url = command.first_line()["dashboard"].replace("127.0.0.1", "localhost")
+        assert url.startswith("https://")
+        with urllib.request.urlopen(f"{url}/api/live", context=trusting) as answer:
+            assert answer.status == 200
+        with urllib.request.urlopen(f"{url}/", context=trusting) as page:
+            assert all("Secure" in cookie for cookie in page.headers.get_all("Set-Cookie", []))
+        with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
+            urllib.request.urlopen(f"{url}/api/live", context=ssl.create_default_context())
+        with pytest.raises((urllib.error.URLError, ConnectionError, http.client.HTTPException)):
+            urllib.request.urlopen(f"{url}/api/live".replace("https", "http"))
+        assert command.ends(signal.SIGINT) == 0
 
 
 @pytest.mark.broker
