@@ -5,7 +5,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Coroutine, Mapping
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import TracebackType
@@ -70,10 +70,13 @@ class Gate:
             if self.mode is Mode.CUT:
                 return
             await self.moving.wait()
-            with suppress(OSError):
-                reader, writer = await self._with_tls(client)
+            async with AsyncExitStack() as stack:
+                stack.enter_context(suppress(OSError))
+                from_client, to_client = await self._with_tls(client)
+                stack.callback(to_client.transport.abort)
                 from_broker, to_broker = await asyncio.open_connection(*self.target)
-                await asyncio.gather(self._forward(reader, to_broker), self._forward(from_broker, writer))
+                stack.callback(to_broker.transport.abort)
+                await asyncio.gather(self._forward(from_client, to_broker), self._forward(from_broker, to_client))
 
     async def _with_tls(self, client: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """`StreamWriter.start_tls` would lose what the client sent before."""

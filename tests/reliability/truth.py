@@ -1,17 +1,15 @@
-"""What Kafka itself says of the groups, asked by librdkafka on the direct listeners, and the verdicts that follow."""
+"""What Kafka itself says of the groups, asked by its Java client on the direct listeners, and the verdicts that follow."""
 
-import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from confluent_kafka import ConsumerGroupState, ConsumerGroupTopicPartitions, KafkaError, KafkaException
-from confluent_kafka import TopicPartition as Place
-from confluent_kafka.admin import AdminClient, OffsetSpec
+import jpype
 
 from tests.reliability.workload import READS, STUCK
-from tests.support.known import known
+from tests.support.java import start_jvm
 
-_TIMEOUT_S = 5.0
+_ANSWER_WITHIN_MS = "5000"
 _KEEPS_UP = 200
 """Records: `reads` commits every half second what arrives at 20 records a second."""
 
@@ -68,53 +66,65 @@ class Truth:
     """Asks Kafka. One client for all questions: it knows the brokers already when one of them is gone."""
 
     def __init__(self, servers: str) -> None:
-        self._admin = AdminClient({"bootstrap.servers": servers, "socket.timeout.ms": 5_000})
+        start_jvm()
+        properties = jpype.JClass("java.util.Properties")()
+        properties.put("bootstrap.servers", servers)
+        properties.put("default.api.timeout.ms", _ANSWER_WITHIN_MS)
+        properties.put("request.timeout.ms", _ANSWER_WITHIN_MS)
+        self._admin: Any = jpype.JClass("org.apache.kafka.clients.admin.Admin").create(properties)
+
+    def close(self) -> None:
+        """Close the client."""
+        self._admin.close()
 
     def groups(self) -> dict[str, Group] | None:
         """All groups; None while Kafka itself has not all of the answer, or its groups have not come to rest."""
         try:
             found = self._ask()
-        except (KafkaException, KeyError):
+        except jpype.JException:
             return None
         return found if _well(found) else None
 
     def _ask(self) -> dict[str, Group]:
-        listed = self._admin.list_consumer_groups(request_timeout=_TIMEOUT_S).result()
-        if listed.errors:
-            raise KafkaException(listed.errors[0])
-        names = [group.group_id for group in listed.valid]
-        described = self._admin.describe_consumer_groups(names, request_timeout=_TIMEOUT_S)
-        asked = {name: self._committed(name) for name in names}
-        ends = self._ends({place for committed in asked.values() for place in committed})
-        return {
-            name: Group(
-                described[name].result().state == ConsumerGroupState.STABLE,
-                len(described[name].result().members),
-                {place: Partition(offset, *ends[place]) for place, offset in asked[name].items()},
-            )
-            for name in names
-        }
+        names = [str(group.groupId()) for group in self._admin.listConsumerGroups().all().get()]
+        described = self._admin.describeConsumerGroups(names).all().get()
+        committed = {name: self._committed(name) for name in names}
+        ends = self._ends({place for its in committed.values() for place in its})
+        return {name: _group(described.get(name), committed[name], ends) for name in names}
 
     def _committed(self, group: str) -> dict[tuple[str, int], int]:
-        futures = self._admin.list_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(group)], request_timeout=_TIMEOUT_S
-        )
-        found = futures[group].result().topic_partitions
-        for place in found:
-            if place.error is not None:
-                raise KafkaException(place.error)
-        return {(place.topic, place.partition): place.offset for place in found if place.offset >= 0}
+        found = self._admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata().get()
+        return {_place(one.getKey()): int(one.getValue().offset()) for one in found.entrySet() if one.getValue()}
 
-    def _ends(self, places: set[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
-        starts, ends = (self._offsets(places, spec()) for spec in (OffsetSpec.earliest, OffsetSpec.latest))
+    def _ends(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
+        spec = jpype.JClass("org.apache.kafka.clients.admin.OffsetSpec")
+        starts, ends = (self._offsets(places, one) for one in (spec.earliest(), spec.latest()))
         return {place: (starts[place], ends[place]) for place in places}
 
-    def _offsets(self, places: set[tuple[str, int]], spec: OffsetSpec) -> dict[tuple[str, int], int]:
-        futures = self._admin.list_offsets({Place(*place): spec for place in places}, request_timeout=_TIMEOUT_S)
-        return {(place.topic, place.partition): future.result().offset for place, future in futures.items()}
+    def _offsets(self, places: Iterable[tuple[str, int]], spec: Any) -> dict[tuple[str, int], int]:
+        asked = jpype.JClass("java.util.HashMap")()
+        java_place = jpype.JClass("org.apache.kafka.common.TopicPartition")
+        for topic, partition in places:
+            asked.put(java_place(topic, partition), spec)
+        found = self._admin.listOffsets(asked).all().get()
+        return {_place(one.getKey()): int(one.getValue().offset()) for one in found.entrySet()}
+
+
+def _place(java: Any) -> tuple[str, int]:
+    return str(java.topic()), int(java.partition())
+
+
+def _group(
+    described: Any, committed: Mapping[tuple[str, int], int], ends: Mapping[tuple[str, int], tuple[int, int]]
+) -> Group:
+    return Group(
+        stable=str(described.groupState()) == "Stable",
+        members=described.members().size(),
+        partitions={place: Partition(offset, *ends[place]) for place, offset in committed.items()},
+    )
 
 
 def _well(groups: Mapping[str, Group]) -> bool:
     """The groups with members have them, and `reads` has read what arrived during a fault."""
-    members = [groups[name] for name in (READS, STUCK)]
-    return all(its.stable and its.members for its in members) and groups[READS].lag <= _KEEPS_UP
+    members = [groups[name] for name in (READS, STUCK) if name in groups]
+    return len(members) == 2 and all(its.stable and its.members for its in members) and groups[READS].lag <= _KEEPS_UP

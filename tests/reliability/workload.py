@@ -17,6 +17,7 @@ from tests.support.waiting import wait_until
 READS, STUCK = "reads", "stuck"
 _RATE_PAUSE_S = 0.05
 _PARTITIONS = 6
+_QUIET = {"log_level": 0}
 _SESSION = {"session.timeout.ms": 10_000, "heartbeat.interval.ms": 1_000, "max.poll.interval.ms": 3_600_000}
 
 
@@ -67,7 +68,7 @@ class Members:
 
     def produce(self) -> None:
         """A record every 50 ms; a broker that is gone is waited for."""
-        producer = Producer({"bootstrap.servers": self.servers, "acks": "all", "linger.ms": 5})
+        producer = Producer({"bootstrap.servers": self.servers, "acks": "all", "linger.ms": 5, **_QUIET})
         number = 0
         while not self.stopping.wait(_RATE_PAUSE_S):
             with suppress(BufferError):
@@ -86,6 +87,7 @@ class Members:
                 "auto.commit.interval.ms": 500,
                 "auto.offset.reset": "earliest",
                 **_SESSION,
+                **_QUIET,
             }
         )
         consumer.subscribe(["orders"])

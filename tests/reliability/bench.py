@@ -1,0 +1,137 @@
+"""One fault after the other under one dashboard: made, seen, ended, and the way back to right verdicts measured."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from lag.times import wall_clock_ms
+from tests.reliability import rows, seen
+from tests.reliability.brokers import Cluster
+from tests.reliability.dashboard import Dashboard, Look
+from tests.reliability.faults import ORDER
+from tests.reliability.truth import Group, Truth
+from tests.support.known import known
+from tests.support.waiting import wait_until
+
+WELL_WITHIN_S = 180.0
+"""For Kafka itself; on a busy machine an election and the groups' rebalances take their time."""
+
+RIGHT_WITHIN_S = 180.0
+_STORED_WITHIN_S = 120.0
+
+Ask = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """When Kafka and the dashboard were well again, on both clocks, and what was true and seen then."""
+
+    lifted_s: float
+    well_ms: int
+    truth: Mapping[str, Group]
+    right: Look
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A cluster, its truth, and a dashboard on it."""
+
+    cluster: Cluster
+    truth: Truth
+    dashboard: Dashboard
+
+    def row(self, fault: str, made: str, begin: Ask, end: Ask, shows: Callable[[Look], bool], looks: int = 1) -> None:
+        """Make the fault, wait until `shows` held in that many looks, end it; measure, store the row and check it."""
+        before = self.settled()
+        began_s = time.monotonic()
+        begin()
+        self._wait_for(lambda: sum(map(shows, self.dashboard.since(began_s))) >= looks, fault)
+        end()
+        recovery = self.recovered()
+        during = [look for look in self.dashboard.since(began_s) if look.at_s <= recovery.right.at_s]
+        self.keep(self._row(fault, made, before, recovery, during))
+
+    def settled(self) -> Mapping[str, Group]:
+        """Wait until all is well; the truth at that time."""
+        return self.recovered().truth
+
+    def recovered(self) -> Recovery:
+        """Wait for Kafka, then for the dashboard to have polled since now and to be right."""
+        lifted_s, lifted_ms = time.monotonic(), wall_clock_ms()
+        wait_until(self.truth.groups, WELL_WITHIN_S, 0.2)
+        well_ms = wall_clock_ms()
+        truth, right = wait_until(lambda: self._right_since(lifted_ms), RIGHT_WITHIN_S, 0.2, self._told)
+        return Recovery(lifted_s, well_ms, truth, right)
+
+    def _right_since(self, from_ms: int) -> tuple[Mapping[str, Group], Look] | None:
+        truth = self.truth.groups()
+        if truth is None:
+            return None
+        newer = (look for look in self.dashboard.looks[-20:] if look.poll_ms > from_ms)
+        right = next((look for look in newer if seen.is_right(look, truth)), None)
+        return None if right is None else (truth, right)
+
+    def _told(self) -> object:
+        last = self.dashboard.looks[-1]
+        shown = {name: (group["verdict"], group["lag"]) for name, group in last.groups.items()}
+        return last.ready, last.reason, last.problems, shown, self.truth.groups()
+
+    def _row(
+        self, fault: str, made: str, before: Mapping[str, Group], recovery: Recovery, during: Sequence[Look]
+    ) -> rows.FaultRow:
+        wrong = seen.wrong_verdicts(during, before, recovery.truth)
+        lost, doubled = self.stored(during)
+        return rows.FaultRow(
+            fault=fault,
+            made=made,
+            seen=seen.summary(during) + (f"; wrong: {sorted(map(str, wrong))}" if wrong else ""),
+            seconds=round(recovery.right.at_s - recovery.lifted_s, 1),
+            polls=polls_until_right(during, recovery.well_ms),
+            wrong=len(wrong),
+            lost=lost,
+            doubled=doubled,
+            page_up=seen.answered(during),
+            measured=today(),
+        )
+
+    def stored(self, during: Sequence[Look]) -> tuple[int, int]:
+        """Rows of the history that are missing or there twice, once the last poll is written."""
+        last = during[-1]
+
+        def written() -> bool:
+            return bool(seen.stored_groups(self.dashboard.history, last.poll_ms, last.poll_ms))
+
+        wait_until(written, _STORED_WITHIN_S, 0.5)
+        return seen.history_faults(self.dashboard.history, during)
+
+    def _wait_for(self, asked: Callable[[], bool], fault: str) -> None:
+        wait_until(asked, WELL_WITHIN_S, 0.1, lambda: (fault, self._told()))
+
+    def keep(self, row: rows.FaultRow) -> None:
+        """Store it, also when it shows a shortcoming."""
+        keep(row)
+
+
+def keep(row: rows.FaultRow) -> None:
+    """Store a row and check it."""
+    rows.keep(row, ORDER)
+    assert row.shortcomings() == []
+
+
+def polls_until_right(looks: Sequence[Look], well_ms: int) -> int:
+    """Polls that began after Kafka was well, up to the last look's, and those that failed since then."""
+    after = [look for look in looks if look.poll_ms > well_ms]
+    began = {look.number for look in after}
+    failed = _failed([look for look in looks if look.at_s >= looks[-1].at_s - (looks[-1].poll_ms - well_ms) / 1000])
+    return len(began) + failed
+
+
+def _failed(looks: Sequence[Look]) -> int:
+    steps = zip(looks, looks[1:], strict=False)
+    return sum(max(0, later.failures - earlier.failures) for earlier, later in steps)
+
+
+def today() -> str:
+    """The day, in UTC."""
+    return f"{known(datetime.now(UTC)):%Y-%m-%d}"
