@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from lag.times import wall_clock_ms
 from tests.reliability import rows, seen
@@ -19,6 +20,9 @@ WELL_WITHIN_S = 180.0
 
 RIGHT_WITHIN_S = 180.0
 _STORED_WITHIN_S = 120.0
+
+_FUTURE_MS = 1_800_000
+"""A poll of a clock that is further ahead is an old one."""
 
 Ask = Callable[[], object]
 
@@ -41,16 +45,33 @@ class Bench:
     truth: Truth
     dashboard: Dashboard
 
-    def row(self, fault: str, made: str, begin: Ask, end: Ask, shows: Callable[[Look], bool], looks: int = 1) -> None:
-        """Make the fault, wait until `shows` held in that many looks, end it; measure, store the row and check it."""
+    def row(self, fault: str, made: str, begin: Ask, end: Ask, shows: Callable[[Look], bool], looks: int = 20) -> None:
+        """Make the fault, until so many looks after the first that `shows` it; measure, store the row and check it."""
         before = self.settled()
         began_s = time.monotonic()
         begin()
-        self._wait_for(lambda: sum(map(shows, self.dashboard.since(began_s))) >= looks, fault)
-        end()
+        try:
+            self._wait_for(lambda: self._looks_after(began_s, shows) >= looks, fault)
+        finally:
+            end()
         recovery = self.recovered()
         during = [look for look in self.dashboard.since(began_s) if look.at_s <= recovery.right.at_s]
-        self.keep(self._row(fault, made, before, recovery, during))
+        truths = [before, *self.truth.during(began_s), recovery.truth]
+        row = self._row(fault, made, truths, recovery, during)
+        rows.keep(row, ORDER)
+        assert row.shortcomings() == [], self._way_back(recovery)
+
+    def _looks_after(self, began_s: float, shows: Callable[[Look], bool]) -> int:
+        looks = self.dashboard.since(began_s)
+        return len(looks) - next((at for at, look in enumerate(looks) if shows(look)), len(looks))
+
+    def _way_back(self, recovery: Recovery) -> list[object]:
+        """What was not right from the end of the fault on, poll by poll."""
+        looks = {look.number: look for look in self.dashboard.since(recovery.lifted_s)}
+        return [
+            (look.number, look.poll_ms > recovery.well_ms, seen.shortcomings(look, recovery.truth))
+            for look in looks.values()
+        ]
 
     def settled(self) -> Mapping[str, Group]:
         """Wait until all is well; the truth at that time."""
@@ -68,7 +89,7 @@ class Bench:
         truth = self.truth.groups()
         if truth is None:
             return None
-        newer = (look for look in self.dashboard.looks[-20:] if look.poll_ms > from_ms)
+        newer = (look for look in self.dashboard.looks[-20:] if from_ms < look.poll_ms < from_ms + _FUTURE_MS)
         right = next((look for look in newer if seen.is_right(look, truth)), None)
         return None if right is None else (truth, right)
 
@@ -78,9 +99,9 @@ class Bench:
         return last.ready, last.reason, last.problems, shown, self.truth.groups()
 
     def _row(
-        self, fault: str, made: str, before: Mapping[str, Group], recovery: Recovery, during: Sequence[Look]
+        self, fault: str, made: str, truths: Sequence[Mapping[str, Group]], recovery: Recovery, during: Sequence[Look]
     ) -> rows.FaultRow:
-        wrong = seen.wrong_verdicts(during, before, recovery.truth)
+        wrong = seen.wrong_verdicts(during, truths)
         lost, doubled = self.stored(during)
         return rows.FaultRow(
             fault=fault,
@@ -95,6 +116,10 @@ class Bench:
             measured=today(),
         )
 
+    def shown(self, group: str) -> Mapping[str, Any]:
+        """What the dashboard shows of a group now."""
+        return self.dashboard.looks[-1].groups[group]
+
     def stored(self, during: Sequence[Look]) -> tuple[int, int]:
         """Rows of the history that are missing or there twice, once the last poll is written."""
         last = during[-1]
@@ -107,16 +132,6 @@ class Bench:
 
     def _wait_for(self, asked: Callable[[], bool], fault: str) -> None:
         wait_until(asked, WELL_WITHIN_S, 0.1, lambda: (fault, self._told()))
-
-    def keep(self, row: rows.FaultRow) -> None:
-        """Store it, also when it shows a shortcoming."""
-        keep(row)
-
-
-def keep(row: rows.FaultRow) -> None:
-    """Store a row and check it."""
-    rows.keep(row, ORDER)
-    assert row.shortcomings() == []
 
 
 def polls_until_right(looks: Sequence[Look], well_ms: int) -> int:
@@ -135,3 +150,17 @@ def _failed(looks: Sequence[Look]) -> int:
 def today() -> str:
     """The day, in UTC."""
     return f"{known(datetime.now(UTC)):%Y-%m-%d}"
+
+
+def incomplete(look: Look) -> bool:
+    """The dashboard says that something could not be read."""
+    return not look.whole
+
+
+def anything(_look: Look) -> bool:
+    """Also what is shown as if nothing was wrong."""
+    return True
+
+
+def nothing() -> None:
+    """The end of a fault that ends by itself."""

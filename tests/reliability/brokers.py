@@ -1,5 +1,7 @@
 """Three brokers, each behind a gate of our own for the dashboard, with a direct listener for everybody else."""
 
+import os
+import signal
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from kafka import KafkaAdminClient
+from kafka import KafkaAdminClient, TopicPartition
 from kafka.admin import ACL, ACLFilter, ACLOperation, ACLPermissionType, ACLResourcePatternType
 from kafka.admin import ResourcePattern, ResourcePatternFilter, ResourceType
 
@@ -15,9 +17,12 @@ from lag.embedded.broker import Broker, EmbeddedKafka
 from lag.embedded.config import HOST, Ports, free_ports
 from tests.lag.cluster.connection.certificates import Authority
 from tests.reliability.proxy import Network
+from tests.support.known import known
+from tests.support.waiting import wait_until
 
 NODES = (1, 2, 3)
 USER, PASSWORD = "dashboard", "dashboard-secret"
+OFFSETS = "__consumer_offsets"
 _GATED = "GATED"
 _PLAIN_LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 
@@ -36,11 +41,26 @@ class Cluster:
         """A broker, to be killed or frozen."""
         return self.kafka.broker(node)
 
+    def stop(self, node: int) -> None:
+        """Shut a broker down in order: it hands over what it leads."""
+        os.kill(known(self.broker(node).pid), signal.SIGTERM)
+        wait_until(lambda: not self.broker(node).running(), 60)
+
     def controller(self) -> int:
         """The node id of the active controller."""
         with KafkaAdminClient(bootstrap_servers=self.servers) as admin:
             quorum = admin.describe_metadata_quorum()
         return int(quorum["topics"][0]["partitions"][0]["leader_id"])
+
+    def move_offsets(self) -> None:
+        """Give all partitions of `__consumer_offsets` another leader: every group has another coordinator then."""
+        with KafkaAdminClient(bootstrap_servers=self.servers) as admin:
+            (topic,) = admin.describe_topics([OFFSETS])
+            led = {p["partition_index"]: (p["leader_id"], p["replica_nodes"]) for p in topic["partitions"]}
+            order = {TopicPartition(OFFSETS, n): _other_first(leader, nodes) for n, (leader, nodes) in led.items()}
+            assert set(admin.alter_partition_reassignments(order).values()) == {None}
+            wait_until(lambda: not admin.list_partition_reassignments())
+            admin.elect_leaders(0, {OFFSETS: list(led)})
 
     def allow_groups(self) -> None:
         """Let the dashboard's account see groups."""
@@ -128,6 +148,11 @@ def _grant(cluster: Cluster) -> None:
                 _may(ACLOperation.READ, ResourceType.TOPIC),
             ]
         )
+
+
+def _other_first(leader: int, nodes: list[int]) -> list[int]:
+    others = [node for node in sorted(nodes) if node != leader]
+    return [*others, leader]
 
 
 def _may(operation: ACLOperation, kind: ResourceType) -> ACL:

@@ -18,23 +18,29 @@ _HALTED = frozenset({"falling_behind", "stopped", "stalled", "no_members"})
 
 def is_right(look: Look, truth: Mapping[str, Group]) -> bool:
     """A complete answer: all groups, their verdicts, and the lag of those that rest."""
-    return (
-        look.whole
-        and look.ready
-        and set(look.groups) == set(truth)
-        and all(_agrees(look.groups[name], name, its) for name, its in truth.items())
-    )
+    return not shortcomings(look, truth)
+
+
+def shortcomings(look: Look, truth: Mapping[str, Group]) -> list[str]:
+    """What is not right, or not known."""
+    found = [*look.problems, *([] if look.ready else [f"not ready: {look.reason}"])]
+    found += [f"not shown: {name}" for name in truth.keys() - look.groups.keys()]
+    found += [f"shown: {name}" for name in look.groups.keys() - truth.keys()]
+    both = truth.keys() & look.groups.keys()
+    shown = {name: look.groups[name] for name in both if not _agrees(look.groups[name], name, truth[name])}
+    return found + [f"{name} {its['verdict']}, lag {its['lag']}" for name, its in sorted(shown.items())]
 
 
 def _agrees(shown: Mapping[str, object], name: str, its: Group) -> bool:
     return shown["verdict"] in verdicts(name, its) and (not its.rests or shown["lag"] == its.lag)
 
 
-def wrong_verdicts(looks: Sequence[Look], *truths: Mapping[str, Group]) -> set[tuple[str, object]]:
-    """Verdicts that were true neither before the fault nor after it, and groups that were not shown."""
+def wrong_verdicts(looks: Sequence[Look], truths: Sequence[Mapping[str, Group]]) -> set[tuple[str, object]]:
+    """Verdicts that were true at no time, and groups that were not shown though they were there all the time."""
     allowed = {name: _allowed(name, truths) for name in set[str]().union(*truths)}
     shown = {(name, group["verdict"]) for look in looks for name, group in look.groups.items()}
-    gone = {(name, "not shown") for look in looks if look.groups for name in set.intersection(*map(set, truths)) - set(look.groups)}
+    always = set.intersection(*map(set, truths))
+    gone = {(name, "not shown") for look in looks if look.groups for name in always - look.groups.keys()}
     return gone | {(name, verdict) for name, verdict in shown if verdict not in allowed.get(name, {verdict})}
 
 
@@ -68,9 +74,7 @@ def history_faults(history: History, looks: Sequence[Look]) -> tuple[int, int]:
     return missing_and_doubled(stored_groups(history, min(polls), max(polls)), polls)
 
 
-def missing_and_doubled(
-    stored: Sequence[tuple[int, str]], polls: Mapping[int, set[str]]
-) -> tuple[int, int]:
+def missing_and_doubled(stored: Sequence[tuple[int, str]], polls: Mapping[int, set[str]]) -> tuple[int, int]:
     """`stored` are (time of a poll, group) of each row; `polls` the groups that each poll showed."""
     missing = sum((at_ms, group) not in set(stored) for at_ms, groups in polls.items() for group in groups)
     return missing, len(stored) - len(set(stored))

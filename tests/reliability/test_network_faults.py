@@ -4,23 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.reliability.bench import Bench
+from tests.reliability.bench import Bench, anything, incomplete
 from tests.reliability.dashboard import Look
 from tests.reliability.proxy import Mode
 
 pytestmark = [pytest.mark.reliability, pytest.mark.timeout(900)]
 
 ALL: tuple[int, ...] = ()
-
-
-def anything(_look: Look) -> bool:
-    """Also what is shown as if nothing was wrong."""
-    return True
-
-
-def incomplete(look: Look) -> bool:
-    """The dashboard says that something could not be read."""
-    return not look.whole
 
 
 @pytest.mark.parametrize(
@@ -36,4 +26,21 @@ def test_network(
     bench: Bench, fault: str, made: str, mode: Mode, nodes: tuple[int, ...], shows: Callable[[Look], bool]
 ) -> None:
     network = bench.cluster.network
-    bench.row(fault, made, lambda: network.set(mode, *nodes), lambda: network.set(Mode.PASS, *nodes), shows, 20)
+    bench.row(fault, made, lambda: network.set(mode, *nodes), lambda: network.set(Mode.PASS, *nodes), shows)
+
+
+def test_acl_taken_away_and_given_back(bench: Bench) -> None:
+    cluster = bench.cluster
+    made = "DESCRIBE on groups taken from the dashboard's account, and given back"
+    bench.row("ACL taken away and given back", made, cluster.forbid_groups, cluster.allow_groups, incomplete)
+
+
+def test_certificate_expired(bench: Bench) -> None:
+    cluster = bench.cluster
+
+    def expire() -> None:
+        cluster.certificate.expire()
+        cluster.network.hang_up()
+
+    made = "the listener shows a certificate that is an hour over; connections break; later a valid one"
+    bench.row("Certificate expired", made, expire, cluster.certificate.renew, incomplete)

@@ -1,6 +1,9 @@
 """What Kafka itself says of the groups, asked by its Java client on the direct listeners, and the verdicts that follow."""
 
+import threading
+import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +13,7 @@ from tests.reliability.workload import READS, STUCK
 from tests.support.java import start_jvm
 
 _ANSWER_WITHIN_MS = "5000"
+_ASK_EVERY_S = 0.5
 _KEEPS_UP = 200
 """Records: `reads` commits every half second what arrives at 20 records a second."""
 
@@ -72,10 +76,26 @@ class Truth:
         properties.put("default.api.timeout.ms", _ANSWER_WITHIN_MS)
         properties.put("request.timeout.ms", _ANSWER_WITHIN_MS)
         self._admin: Any = jpype.JClass("org.apache.kafka.clients.admin.Admin").create(properties)
+        self._answers: list[tuple[float, dict[str, Group]]] = []
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="truth", daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
         """Close the client."""
+        self._stopping.set()
+        self._thread.join()
         self._admin.close()
+
+    def during(self, from_s: float) -> list[dict[str, Group]]:
+        """The answers since then (on a monotonic clock), also while groups were at unrest."""
+        return [answer for at_s, answer in self._answers if at_s >= from_s]
+
+    def _watch(self) -> None:
+        while not self._stopping.wait(_ASK_EVERY_S):
+            with suppress(jpype.JException):
+                asked_s, answer = time.monotonic(), self._ask()
+                self._answers.append((asked_s, answer))
 
     def groups(self) -> dict[str, Group] | None:
         """All groups; None while Kafka itself has not all of the answer, or its groups have not come to rest."""

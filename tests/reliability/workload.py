@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from kafka import KafkaAdminClient
+from kafka import KafkaAdminClient, TopicPartition
 
 from tests.lag.pipeline.broker_side import commit
 from tests.support.waiting import wait_until
 
-READS, STUCK = "reads", "stuck"
+READS, STUCK, MOVED = "reads", "stuck", "moved"
+LONELY_NODE = 3
 _RATE_PAUSE_S = 0.05
 _PARTITIONS = 6
 _QUIET = {"log_level": 0}
@@ -41,7 +42,10 @@ def fill(servers: str, name: str, partitions: int, records: int) -> None:
 
 
 def resting_groups(servers: str) -> None:
-    """Groups without members: `parked` has lag, `done` has none, `late` has lost records."""
+    """Groups without members: `parked` has lag, `done` has none, `late` has lost records.
+
+    `lonely` reads from a topic that is on one broker only, `moved` from one that is to be created again.
+    """
     create(servers, "ledger", 2)
     fill(servers, "ledger", 2, 100)
     commit(servers, "parked", {("ledger", 0): 40, ("ledger", 1): 40})
@@ -50,13 +54,13 @@ def resting_groups(servers: str) -> None:
     fill(servers, "short", 1, 100)
     commit(servers, "late", {("short", 0): 10})
     with KafkaAdminClient(bootstrap_servers=servers) as admin:
-        admin.delete_records({_place("short", 0): 50})
-
-
-def _place(topic: str, partition: int) -> object:
-    from kafka import TopicPartition
-
-    return TopicPartition(topic, partition)
+        admin.delete_records({TopicPartition("short", 0): 50})
+    create(servers, "single", 1, {0: [LONELY_NODE]})
+    fill(servers, "single", 1, 50)
+    commit(servers, "lonely", {("single", 0): 30})
+    create(servers, "recreated", 1)
+    fill(servers, "recreated", 1, 50)
+    commit(servers, MOVED, {("recreated", 0): 30})
 
 
 @dataclass(slots=True)
