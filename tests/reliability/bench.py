@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 from lag.times import wall_clock_ms
@@ -27,6 +28,22 @@ _FUTURE_MS = 1_800_000
 Ask = Callable[[], object]
 
 
+def nothing() -> None:
+    """The end of a fault that ends by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault: how it begins and ends, and which look shows it; it lasts for so many looks from then on."""
+
+    name: str
+    made: str
+    begin: Ask
+    end: Ask
+    shows: Callable[[Look], bool]
+    looks: int = 20
+
+
 @dataclass(frozen=True, slots=True)
 class Recovery:
     """When Kafka and the dashboard were well again, on both clocks, and what was true and seen then."""
@@ -45,19 +62,19 @@ class Bench:
     truth: Truth
     dashboard: Dashboard
 
-    def row(self, fault: str, made: str, begin: Ask, end: Ask, shows: Callable[[Look], bool], looks: int = 20) -> None:
-        """Make the fault, until so many looks after the first that `shows` it; measure, store the row and check it."""
+    def row(self, fault: Fault) -> None:
+        """Make the fault, until so many looks after the first that shows it; measure, store the row and check it."""
         before = self.settled()
-        began_s = time.monotonic()
-        begin()
+        began_s, logged = time.monotonic(), len(self.dashboard.command.err)
+        fault.begin()
         try:
-            self._wait_for(lambda: self._looks_after(began_s, shows) >= looks, fault)
+            self._wait_for(lambda: self._looks_after(began_s, fault.shows) >= fault.looks, fault.name)
         finally:
-            end()
+            fault.end()
         recovery = self.recovered()
         during = [look for look in self.dashboard.since(began_s) if look.at_s <= recovery.right.at_s]
         truths = [before, *self.truth.during(began_s), recovery.truth]
-        row = self._row(fault, made, truths, recovery, during)
+        row = self._row(fault, truths, recovery, during, self.dashboard.command.err[logged:])
         rows.keep(row, ORDER)
         assert row.shortcomings() == [], self._way_back(recovery)
 
@@ -82,7 +99,7 @@ class Bench:
         lifted_s, lifted_ms = time.monotonic(), wall_clock_ms()
         wait_until(self.truth.groups, WELL_WITHIN_S, 0.2)
         well_ms = wall_clock_ms()
-        truth, right = wait_until(lambda: self._right_since(lifted_ms), RIGHT_WITHIN_S, 0.2, self._told)
+        truth, right = known(wait_until(lambda: self._right_since(lifted_ms), RIGHT_WITHIN_S, 0.2, self._told))
         return Recovery(lifted_s, well_ms, truth, right)
 
     def _right_since(self, from_ms: int) -> tuple[Mapping[str, Group], Look] | None:
@@ -99,14 +116,19 @@ class Bench:
         return last.ready, last.reason, last.problems, shown, self.truth.groups()
 
     def _row(
-        self, fault: str, made: str, truths: Sequence[Mapping[str, Group]], recovery: Recovery, during: Sequence[Look]
+        self,
+        fault: Fault,
+        truths: Sequence[Mapping[str, Group]],
+        recovery: Recovery,
+        during: Sequence[Look],
+        log: str,
     ) -> rows.FaultRow:
         wrong = seen.wrong_verdicts(during, truths)
         lost, doubled = self.stored(during)
         return rows.FaultRow(
-            fault=fault,
-            made=made,
-            seen=seen.summary(during) + (f"; wrong: {sorted(map(str, wrong))}" if wrong else ""),
+            fault=fault.name,
+            made=fault.made,
+            seen=seen.summary(during, log) + (f"; wrong: {sorted(map(str, wrong))}" if wrong else ""),
             seconds=round(recovery.right.at_s - recovery.lifted_s, 1),
             polls=polls_until_right(during, recovery.well_ms),
             wrong=len(wrong),
@@ -143,8 +165,7 @@ def polls_until_right(looks: Sequence[Look], well_ms: int) -> int:
 
 
 def _failed(looks: Sequence[Look]) -> int:
-    steps = zip(looks, looks[1:], strict=False)
-    return sum(max(0, later.failures - earlier.failures) for earlier, later in steps)
+    return sum(max(0, later.failures - earlier.failures) for earlier, later in pairwise(looks))
 
 
 def today() -> str:
@@ -160,7 +181,3 @@ def incomplete(look: Look) -> bool:
 def anything(_look: Look) -> bool:
     """Also what is shown as if nothing was wrong."""
     return True
-
-
-def nothing() -> None:
-    """The end of a fault that ends by itself."""

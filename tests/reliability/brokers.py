@@ -10,8 +10,16 @@ from datetime import timedelta
 from pathlib import Path
 
 from kafka import KafkaAdminClient, TopicPartition
-from kafka.admin import ACL, ACLFilter, ACLOperation, ACLPermissionType, ACLResourcePatternType
-from kafka.admin import ResourcePattern, ResourcePatternFilter, ResourceType
+from kafka.admin import (
+    ACL,
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    ResourcePattern,
+    ResourcePatternFilter,
+    ResourceType,
+)
 
 from lag.embedded.broker import Broker, EmbeddedKafka
 from lag.embedded.config import HOST, Ports, free_ports

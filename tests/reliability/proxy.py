@@ -1,4 +1,4 @@
-"""The network between the dashboard and the brokers: TLS towards the dashboard, and it can slow down, freeze or break."""
+"""The network between dashboard and brokers: TLS towards the dashboard, and it can slow down, freeze or break."""
 
 import asyncio
 import socket

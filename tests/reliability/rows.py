@@ -11,19 +11,20 @@ PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 _HEAD = """\
 # Reliability
 
-`make reliability` breaks something under a running `groupscope serve` and looks at what a user has of it: three real
-brokers, a network of its own between them and the dashboard, and groups whose verdicts are known from Kafka itself, asked
-with another client. The suite fails if the page does not answer, if a verdict is wrong, if a row of the history is missing
-or there twice, or if the verdicts are not right again within two polls. It writes this page.
+`make reliability` breaks something under a running `groupscope serve` and looks at what a user sees of it. There are
+three real brokers, a network of its own between them and the dashboard, and groups whose verdicts are known from Kafka
+itself, asked with its Java client. The suite fails if the page does not answer, if a verdict is wrong, if a row of the
+history is missing or there twice, or if the verdicts are not right again within two polls. It writes this page.
 """
 _COLUMNS = """\
-- **Seen**: what API and page showed during the fault. Numbers of ports are left out.
-- **Right after**: from the end of the fault until every group had the right verdict and lag again. Kafka's own recovery is
-  part of it (sessions, elections, rebalances), and so is the pause before the next try: up to 60 s after many failures.
-- **Polls**: how many polls that took, counted from when Kafka itself gave the whole answer again.
-- **Wrong**: verdicts shown that were never true. A verdict that is not known is shown as Unknown, and is not wrong.
-- **Lost**, **twice**: rows of the history, compared with the polls that the API showed (or the commits at the brokers).
-- **Page**: whether page, metrics and API answered every time they were asked.
+- **Seen**: what the API showed during the fault, and what the server logged of its history.
+- **Right after**: from the end of the fault until all groups had the right verdict, and resting groups the right lag.
+  Kafka's own recovery is part of it (sessions, elections, rebalances), and so is the pause before the next try, which
+  grows up to 60 s while no broker is reachable.
+- **Polls**: how many polls that took, counted from when Kafka itself gave the whole answer; 0: it was right before.
+- **Wrong**: verdicts that were true at no time. A verdict that is not known is shown as Unknown, and is not wrong.
+- **Lost**, **twice**: rows of the history, compared with the polls that the API showed, or the commits at the brokers.
+- **Page**: whether page, metrics and API answered every time they were asked, three times a second.
 """
 
 

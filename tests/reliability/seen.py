@@ -11,6 +11,7 @@ from tests.reliability.workload import READS
 _PORT = re.compile(r"(127\.0\.0\.1|localhost):\d+")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
 _MOST_PROBLEMS = 2
+_LONGEST = 120
 _NO_VERDICT = frozenset({None, "unknown"})
 _HALTED = frozenset({"falling_behind", "stopped", "stalled", "no_members"})
 """What `reads` may truly be while its own brokers are gone."""
@@ -49,14 +50,20 @@ def _allowed(name: str, truths: Sequence[Mapping[str, Group]]) -> frozenset[obje
     return _NO_VERDICT.union(halted, *(verdicts(name, truth[name]) for truth in truths if name in truth))
 
 
-def summary(looks: Sequence[Look]) -> str:
-    """A sentence or two for the table."""
-    said = [f"not ready ({_plain(look.reason)})" for look in looks if not look.ready and look.reason][:1]
+def summary(looks: Sequence[Look], log: str = "") -> str:
+    """A sentence or two for the table: from what was looked at, and what the server logged of its history."""
+    said = [f"not ready ({_short(look.reason)})" for look in looks if not look.ready and look.reason][:1]
     problems = dict.fromkeys(_plain(cause) for look in looks for cause in look.problems)
-    said += [f"“{cause}”" for cause in list(problems)[:_MOST_PROBLEMS]]
+    said += [f"“{_short(cause)}”" for cause in list(problems)[:_MOST_PROBLEMS]]
     if len(problems) > _MOST_PROBLEMS:
         said.append(f"{len(problems) - _MOST_PROBLEMS} more")
+    said += [f"log: “{_short(line)}”" for line in log.splitlines() if "history" in line.lower()][:1]
     return "; ".join(said) or "nothing: all verdicts right, ready"
+
+
+def _short(text: str | None) -> str:
+    plain = _plain(text)
+    return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST]}…"
 
 
 def _plain(text: str | None) -> str:

@@ -4,7 +4,7 @@ import pytest
 from kafka import KafkaAdminClient
 
 from tests.lag.pipeline.broker_side import commit
-from tests.reliability.bench import WELL_WITHIN_S, Bench, anything, incomplete, nothing
+from tests.reliability.bench import WELL_WITHIN_S, Bench, Fault, anything, incomplete, nothing
 from tests.reliability.brokers import NODES
 from tests.reliability.dashboard import Look
 from tests.reliability.workload import LONELY_NODE, MOVED, STUCK, create, fill
@@ -22,21 +22,25 @@ def test_broker_killed(bench: Bench) -> None:
     bench.settled()
     one = bench.cluster.broker(coordinator(bench))
     bench.row(
-        "Broker killed", "SIGKILL of a group's coordinator; later started again", one.kill, one.restart, incomplete
+        Fault(
+            "Broker killed", "SIGKILL of a group's coordinator; later started again", one.kill, one.restart, incomplete
+        )
     )
 
 
 def test_broker_frozen(bench: Bench) -> None:
     bench.settled()
     one = bench.cluster.broker(coordinator(bench))
-    bench.row("Broker frozen", "SIGSTOP of a group's coordinator, later SIGCONT", one.pause, one.resume, incomplete)
+    bench.row(
+        Fault("Broker frozen", "SIGSTOP of a group's coordinator, later SIGCONT", one.pause, one.resume, incomplete)
+    )
 
 
 def test_controller_killed(bench: Bench) -> None:
     bench.settled()
     one = bench.cluster.broker(bench.cluster.controller())
     made = "SIGKILL of the active controller; later started again"
-    bench.row("Controller killed", made, one.kill, one.restart, incomplete)
+    bench.row(Fault("Controller killed", made, one.kill, one.restart, incomplete))
 
 
 def test_coordinator_moved(bench: Bench) -> None:
@@ -46,7 +50,7 @@ def test_coordinator_moved(bench: Bench) -> None:
         return STUCK in look.groups and look.groups[STUCK]["coordinator"] != before
 
     made = "another leader for every partition of `__consumer_offsets`"
-    bench.row("Coordinator moved", made, bench.cluster.move_offsets, nothing, moved)
+    bench.row(Fault("Coordinator moved", made, bench.cluster.move_offsets, nothing, moved))
 
 
 def test_rolling_restart(bench: Bench) -> None:
@@ -57,7 +61,7 @@ def test_rolling_restart(bench: Bench) -> None:
             wait_until(bench.truth.groups, WELL_WITHIN_S)
 
     made = "each broker in turn: controlled shutdown, start, until all groups are well"
-    bench.row("Rolling restart", made, restart_all, nothing, anything, 1)
+    bench.row(Fault("Rolling restart", made, restart_all, nothing, anything, 1))
 
 
 def test_topic_deleted_and_created_again(bench: Bench) -> None:
@@ -76,7 +80,7 @@ def test_topic_deleted_and_created_again(bench: Bench) -> None:
         return MOVED in look.groups and look.groups[MOVED]["lag"] != 20
 
     made = "with a group's offsets in it; created again, and the group commits"
-    bench.row("Topic deleted and created again", made, delete, create_again, gone)
+    bench.row(Fault("Topic deleted and created again", made, delete, create_again, gone))
 
 
 def test_partition_without_leader(bench: Bench) -> None:
@@ -86,4 +90,4 @@ def test_partition_without_leader(bench: Bench) -> None:
         return any("leader" in cause for cause in look.problems)
 
     made = "its only replica is on a broker that is killed"
-    bench.row("Partition without leader", made, one.kill, one.restart, leaderless)
+    bench.row(Fault("Partition without leader", made, one.kill, one.restart, leaderless))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.reliability.bench import Bench, anything, incomplete
+from tests.reliability.bench import Bench, Fault, anything, incomplete
 from tests.reliability.dashboard import Look
 from tests.reliability.proxy import Mode
 
@@ -26,13 +26,13 @@ def test_network(
     bench: Bench, fault: str, made: str, mode: Mode, nodes: tuple[int, ...], shows: Callable[[Look], bool]
 ) -> None:
     network = bench.cluster.network
-    bench.row(fault, made, lambda: network.set(mode, *nodes), lambda: network.set(Mode.PASS, *nodes), shows)
+    bench.row(Fault(fault, made, lambda: network.set(mode, *nodes), lambda: network.set(Mode.PASS, *nodes), shows))
 
 
 def test_acl_taken_away_and_given_back(bench: Bench) -> None:
     cluster = bench.cluster
     made = "DESCRIBE on groups taken from the dashboard's account, and given back"
-    bench.row("ACL taken away and given back", made, cluster.forbid_groups, cluster.allow_groups, incomplete)
+    bench.row(Fault("ACL taken away and given back", made, cluster.forbid_groups, cluster.allow_groups, incomplete))
 
 
 def test_certificate_expired(bench: Bench) -> None:
@@ -43,4 +43,4 @@ def test_certificate_expired(bench: Bench) -> None:
         cluster.network.hang_up()
 
     made = "the listener shows a certificate that is an hour over; connections break; later a valid one"
-    bench.row("Certificate expired", made, expire, cluster.certificate.renew, incomplete)
+    bench.row(Fault("Certificate expired", made, expire, cluster.certificate.renew, incomplete))

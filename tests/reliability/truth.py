@@ -1,4 +1,4 @@
-"""What Kafka itself says of the groups, asked by its Java client on the direct listeners, and the verdicts that follow."""
+"""What Kafka itself says of the groups, asked by its Java client on the direct listeners; the verdicts that follow."""
 
 import threading
 import time
