@@ -42,6 +42,7 @@ class Fault:
     end: Ask
     shows: Callable[[Look], bool]
     looks: int = 20
+    told: Callable[[], str] = str  # what else there is to say of it at its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class Bench:
         return rows.FaultRow(
             fault=fault.name,
             made=fault.made,
-            seen=seen.summary(during, log) + (f"; wrong: {sorted(map(str, wrong))}" if wrong else ""),
+            seen=seen.summary(during, log) + fault.told() + (f"; wrong: {sorted(map(str, wrong))}" if wrong else ""),
             seconds=round(recovery.right.at_s - recovery.lifted_s, 1),
             polls=polls_until_right(during, recovery.well_ms),
             wrong=len(wrong),
