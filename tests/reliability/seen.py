@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from lag.history.store import History
 from tests.reliability.dashboard import Look
 from tests.reliability.truth import MOVING, Group, verdicts
-from tests.reliability.workload import READS
+from tests.reliability.workload import READS, STUCK
 
 _PORT = re.compile(r"(127\.0\.0\.1|localhost):\d+")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
@@ -15,6 +15,9 @@ _LONGEST = 120
 _NO_VERDICT = frozenset({None, "unknown"})
 _HALTED = frozenset({"falling_behind", "stopped", "stalled", "no_members"})
 """What `reads` may truly be while its own brokers are gone."""
+
+_EXPELLED = frozenset({"no_members"})
+"""And `stuck`: its coordinator may have waited in vain for its member, and Kafka may not answer us just then."""
 
 
 def is_right(look: Look, truth: Mapping[str, Group]) -> bool:
@@ -46,13 +49,15 @@ def wrong_verdicts(looks: Sequence[Look], truths: Sequence[Mapping[str, Group]])
 
 
 def _allowed(name: str, truths: Sequence[Mapping[str, Group]]) -> frozenset[object]:
-    halted = MOVING | _HALTED if name == READS else frozenset[str]()
+    halted = {READS: MOVING | _HALTED, STUCK: _EXPELLED}.get(name, frozenset[str]())
     return _NO_VERDICT.union(halted, *(verdicts(name, truth[name]) for truth in truths if name in truth))
 
 
 def summary(looks: Sequence[Look], log: str = "") -> str:
     """A sentence or two for the table: from what was looked at, and what the server logged of its history."""
     said = [f"not ready ({_short(look.reason)})" for look in looks if not look.ready and look.reason][:1]
+    counts = [len(look.groups) for look in looks]
+    said += [f"{min(counts)} of {max(counts)} groups"] if min(counts) < max(counts) else []
     problems = dict.fromkeys(_plain(cause) for look in looks for cause in look.problems)
     said += [f"“{_short(cause)}”" for cause in list(problems)[:_MOST_PROBLEMS]]
     if len(problems) > _MOST_PROBLEMS:

@@ -5,6 +5,8 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from functools import partial
+from itertools import pairwise
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -45,7 +47,7 @@ def shown_pages() -> list[str]:
 
 def test_50_browser_sessions(bench: Bench) -> None:
     pages = random.choices(["", "about", "topics", "history", "group?group=parked"], k=SESSIONS)
-    sessions = [Session(bench.dashboard.url, *page.split("?")) for page in pages]
+    sessions = [session_of(bench.dashboard.url, page) for page in pages]
     with ExitStack() as stack:
         opened = OpenPages(sessions)
 
@@ -55,7 +57,7 @@ def test_50_browser_sessions(bench: Bench) -> None:
 
         def told() -> str:
             runs = sum(session.runs for session in sessions)
-            return f"; {runs:,} runs of pages; median of {median_step(bench):.1f} s from poll to poll, every {INTERVAL_S} s asked"
+            return f"; {runs:,} runs of pages; polls {median_step(bench):.1f} s apart (median; asked for: {INTERVAL_S})"
 
         made = f"{SESSIONS} sessions over WebSockets, each with a page that follows the polls"
         bench.row(Fault("50 browser sessions", made, open_all, stack.close, anything, LOOKS, told))
@@ -63,10 +65,16 @@ def test_50_browser_sessions(bench: Bench) -> None:
     assert sum(session.broken for session in sessions) == 0
 
 
+def session_of(url: str, page: str) -> Session:
+    """The session of an address such as `group?group=parked`."""
+    path, _, query = page.partition("?")
+    return Session(url, path, query)
+
+
 def median_step(bench: Bench) -> float:
     """Seconds between two polls of the last looks."""
     times = sorted({look.poll_ms for look in bench.dashboard.looks[-LOOKS:]})
-    steps = sorted(later - earlier for earlier, later in zip(times, times[1:], strict=False))
+    steps = sorted(later - earlier for earlier, later in pairwise(times))
     return steps[len(steps) // 2] / 1000
 
 
@@ -78,11 +86,16 @@ def test_random_links(bench: Bench) -> None:
         for first in range(0, LINKS, 10):
             some = sessions[first : first + 10]
             with OpenPages(some) as opened:
-                wait_until(lambda opened=opened: opened.opened == len(opened.sessions), 120)
+                wait_until(partial(all_opened, opened), 120)
 
     made = f"{LINKS} links to any page, each parameter with values such as 1e999, a megabyte, markup"
     bench.row(Fault("Random links", made, open_them, nothing, anything, 1))
     assert [message for session in sessions for message in session.exceptions] == []
+
+
+def all_opened(pages: OpenPages) -> bool:
+    """Each page has run once."""
+    return pages.opened == len(pages.sessions)
 
 
 def random_query(dice: random.Random) -> str:

@@ -13,6 +13,7 @@ from tests.reliability.workload import READS, STUCK
 from tests.support.java import start_jvm
 
 _ANSWER_WITHIN_MS = "5000"
+_REQUEST_WITHIN_MS = "1500"  # a frozen broker is given up, and the new leader asked
 _ASK_EVERY_S = 0.5
 _KEEPS_UP = 200
 """Records: `reads` commits every half second what arrives at 20 records a second."""
@@ -74,7 +75,7 @@ class Truth:
         properties = jpype.JClass("java.util.Properties")()
         properties.put("bootstrap.servers", servers)
         properties.put("default.api.timeout.ms", _ANSWER_WITHIN_MS)
-        properties.put("request.timeout.ms", _ANSWER_WITHIN_MS)
+        properties.put("request.timeout.ms", _REQUEST_WITHIN_MS)
         self._admin: Any = jpype.JClass("org.apache.kafka.clients.admin.Admin").create(properties)
         self._answers: list[tuple[float, dict[str, Group]]] = []
         self._stopping = threading.Event()
