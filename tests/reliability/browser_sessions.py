@@ -12,6 +12,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
+from websockets.typing import Origin, Subprotocol
 
 _OPEN_WITHIN_S = 60.0
 
@@ -34,7 +35,11 @@ class Session:
         address = f"{self.url.replace('http', 'ws', 1)}/_stcore/stream"
         try:
             async with connect(
-                address, origin=self.url, subprotocols=["streamlit"], max_size=None, open_timeout=_OPEN_WITHIN_S
+                address,
+                origin=Origin(self.url),
+                subprotocols=[Subprotocol("streamlit")],
+                max_size=None,
+                open_timeout=_OPEN_WITHIN_S,
             ) as socket:
                 await self._run(socket)
                 async for data in socket:
