@@ -88,3 +88,9 @@ def machine() -> str:
     """The machine, as far as it matters."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
     return f"{os.cpu_count()} cores and {memory} GB, shared with other work"
+
+
+def shown_on(page: str) -> str:
+    """The machine that a page names."""
+    _, _, rest = page.partition("\nMeasured on ")
+    return rest.partition(".\n")[0]
