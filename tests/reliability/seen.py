@@ -10,6 +10,8 @@ from tests.reliability.workload import READS, STUCK
 
 _PORT = re.compile(r"(127\.0\.0\.1|localhost):\d+")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
+_PATH = re.compile(r"/\S*/history\b")
+_LOGGED = re.compile(r"^[\d-]+ [\d:.]+ [A-Z]+ [\w.]+: ")
 _MOST_PROBLEMS = 2
 _LONGEST = 120
 _NO_VERDICT = frozenset({None, "unknown"})
@@ -72,7 +74,7 @@ def _short(text: str | None) -> str:
 
 
 def _plain(text: str | None) -> str:
-    return _TIME.sub("TIME", _PORT.sub("BROKER", text or ""))
+    return _LOGGED.sub("", _PATH.sub("HISTORY", _TIME.sub("TIME", _PORT.sub("BROKER", text or ""))))
 
 
 def answered(looks: Sequence[Look]) -> bool:

@@ -36,7 +36,7 @@ def test_pipeline_killed(tmp_path: Path) -> None:
     )
     row = rows.FaultRow(
         fault="Pipeline killed",
-        made=f"SIGKILL of `pipeline stream`, {KILLS} times, up to 1.2 s into a batch, while groups commit; then finished",
+        made=f"SIGKILL of `pipeline stream`, {KILLS} times, up to 1.2 s into a batch, while groups commit; then ended",
         seen=f"{truth.total():,} commits at the broker, {found.total():,} rows in `commits`",
         seconds=None,
         polls=None,
