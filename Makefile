@@ -4,13 +4,13 @@ PYTHON ?= python3
 UV_VERSION := 0.13.9
 UV := $(or $(shell command -v uv),.uv/bin/uv)
 BIN := .venv/bin
-PURE := not (broker or browser or jvm or process or spark or spark_cluster or long)
+PURE := not (broker or browser or jvm or process or reliability or spark or spark_cluster or long)
 
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE  # each process that a test starts would compile all that it imports
 
-.PHONY: setup setup-dev run check pure test test-long test-cluster fuzz lint bench clean
+.PHONY: setup setup-dev run check pure test test-long test-cluster reliability fuzz lint bench clean
 
 setup: $(UV)  ## what the product needs, from the lock file
 	@$(UV) sync --quiet --locked --inexact --no-dev --extra demo --extra pipeline --python $(PYTHON)
@@ -40,6 +40,9 @@ test-long: setup-dev  ## the tests that take long and are not among the others
 
 test-cluster: setup-dev  ## the pipeline under spark-submit, on a standalone master with two workers
 	@$(BIN)/pytest -m spark_cluster tests/cluster_spark $(PYTEST_ARGS)
+
+reliability: setup-dev  ## faults under a running dashboard; writes docs/reliability.md
+	@$(BIN)/pytest -m reliability -o faulthandler_timeout=7300 tests/reliability $(PYTEST_ARGS)
 
 fuzz: setup-dev  ## our plans and Java's on random groups: FUZZ_SECONDS=n in all, FUZZ_SEED=n to see the same again
 	@$(BIN)/python -m tests.oracle.fuzz $(FUZZ_SECONDS:%=--seconds %) $(FUZZ_SEED:%=--seed %)

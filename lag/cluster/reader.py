@@ -13,6 +13,7 @@ from kafka.future import Future
 from lag.cluster import assemble, problems, unread_check
 from lag.cluster.connection.connect import Connection, open_manager
 from lag.cluster.connection.settings import Settings
+from lag.cluster.hidden_groups import ListedGroups
 from lag.cluster.requests import committed, describe, log_offsets, metadata
 from lag.cluster.requests.coordinators import NOT_VISIBLE, moved, one_per_id
 from lag.cluster.requests.metadata import Metadata
@@ -42,6 +43,7 @@ class ClusterReader:
         self._retention: dict[str, metadata.Retention] = {}
         self._leaders: Mapping[str, Sequence[int]] = {}
         self._coordinators = NOT_VISIBLE
+        self._listed = ListedGroups()
 
     def read(self, number: int, at_ms: int) -> ClusterSnapshot:
         """Snapshot `number`, taken at `at_ms`. Raises ConnectError if no broker answers."""
@@ -89,6 +91,7 @@ class ClusterReader:
         await self._refresh_retention(client, poll.meta)
         meta = self._with_retention(poll.meta)
         denied = await poll.denied()
+        hidden = await self._listed.hidden(client, poll.groups, meta.coordinators)
         return assemble.snapshot(
             assemble.Read(
                 cluster=self._cluster,
@@ -101,7 +104,7 @@ class ClusterReader:
                 commits=poll.commits,
                 ends=poll.ends,
                 denied=denied,
-                problems=tuple(poll.problems(denied)),
+                problems=tuple(poll.problems(denied, hidden)),
             )
         )
 
@@ -190,10 +193,10 @@ class _Poll:
         missing = sorted(named - set(self.meta.topics))
         return frozenset(await metadata.unauthorized(self.client, missing)) if missing else frozenset()
 
-    def problems(self, denied: frozenset[str]) -> list[Problem]:
+    def problems(self, denied: frozenset[str], hidden: list[Problem]) -> list[Problem]:
         """Everything that failed. The groups of a coordinator that failed are not listed, only the coordinator."""
         asked = (group for group in self.groups if group.coordinator not in self.client.failed)
-        of_groups = merged(problem for group in asked for problem in group.problems)
+        of_groups = merged([*(problem for group in asked for problem in group.problems), *hidden])
         of_brokers = problems.of_brokers(self.client, self.meta, self.unlisted)
         return [*of_brokers, *self.moved, *of_groups, *problems.of_topics(denied)]
 

@@ -112,8 +112,8 @@ class EmbeddedKafka:
         with EmbeddedKafka(brokers=1) as kafka:
             connect(kafka.bootstrap_servers)
 
-    `properties` are broker properties that override ours. Internal topics have one replica per broker. `heap_mb` is a
-    broker's largest heap in MiB.
+    `properties` are broker properties that override ours, `node_properties` those of single nodes, by node id. Internal
+    topics have one replica per broker. `heap_mb` is a broker's largest heap in MiB.
     """
 
     def __init__(
@@ -121,6 +121,7 @@ class EmbeddedKafka:
         brokers: int = 1,
         *,
         properties: Mapping[str, str] | None = None,
+        node_properties: Mapping[int, Mapping[str, str]] | None = None,
         heap_mb: int = 512,
         offsets_partitions: int = 50,
         initial_rebalance_delay_ms: int = 500,
@@ -132,6 +133,7 @@ class EmbeddedKafka:
         self._java = java
         self._classpath = classpath
         self._asked = dict(properties or {})
+        self._node_properties = dict(node_properties or {})
         self._defaults = {
             "offsets.topic.num.partitions": str(offsets_partitions),
             "group.initial.rebalance.delay.ms": str(initial_rebalance_delay_ms),
@@ -219,6 +221,7 @@ class EmbeddedKafka:
         shared = self._defaults | self._asked
         for node in self._ports:
             own = config.node_properties(node, self._ports, self.folder / f"data-{node}") | shared
+            own |= self._node_properties.get(node, {})
             (self.folder / f"broker-{node}.properties").write_text(config.to_file(own))
 
     def _format(self, command: list[str], classpath: list[Path]) -> None:

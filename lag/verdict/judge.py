@@ -124,8 +124,10 @@ class _Groups:
     def _status(self) -> NDArray[np.int8]:
         """int8[n_groups]: indexes into URGENCY, or TOO_EARLY."""
         groups, times_ms, rules = self._block.groups, self._window.times_ms, self._rules
-        is_short = (len(times_ms) < rules.min_samples()) | (times_ms[-1] - times_ms[0] < rules.min_ms())
-        has_no_trend = len(times_ms) < rules.trend_samples()  # it may be falling behind
+        samples = np.where(groups.samples == UNKNOWN, len(times_ms), groups.samples)  # a group may be new
+        first_ms = np.where(groups.first_ms == UNKNOWN, times_ms[0], groups.first_ms)
+        is_short = (samples < rules.min_samples()) | (times_ms[-1] - first_ms < rules.min_ms())
+        has_no_trend = samples < rules.trend_samples()  # it may be falling behind
         early = (groups.status == _OK) & ((groups.waiting > 0) & is_short | (groups.behind > 0) & has_no_trend)
         return np.where(early, TOO_EARLY, groups.status).astype(np.int8)
 

@@ -24,6 +24,8 @@ class GroupVerdicts(NamedTuple):
     maybe_markers  int64, rows whose lag may consist of transaction markers only
     waiting        int64, rows with records to read, or with an unknown lag
     behind         int64, rows with a higher lag than a group that keeps up may have
+    samples        int64, the most polls that know the lag of a row with records to read, the first at `first_ms`;
+                   -1 = no such row
     """
 
     status: StatusCodes
@@ -36,6 +38,8 @@ class GroupVerdicts(NamedTuple):
     maybe_markers: Ints
     waiting: Ints
     behind: Ints
+    samples: Ints
+    first_ms: Ints
 
 
 def judge_groups(rows: RowVerdicts, bounds: Ints, unread: Flags) -> GroupVerdicts:
@@ -43,6 +47,7 @@ def judge_groups(rows: RowVerdicts, bounds: Ints, unread: Flags) -> GroupVerdict
     group, current = group_of_row(bounds), rows.current
     codes = reduce_groups(np.minimum, rows.status, bounds, STATUS_CODE[Status.OK])
     codes[unread & (bounds[1:] == bounds[:-1])] = STATUS_CODE[Status.UNKNOWN]
+    samples, first_ms = _samples(rows, bounds)
     return GroupVerdicts(
         status=codes,
         worst=_worst(rows, codes, group, bounds),
@@ -54,7 +59,16 @@ def judge_groups(rows: RowVerdicts, bounds: Ints, unread: Flags) -> GroupVerdict
         maybe_markers=_count(rows.maybe_markers, bounds),
         waiting=_count((current.lag != 0) & (current.remainder != MARKERS_ONLY), bounds),
         behind=_count((current.lag > rows.stats.jitter) & (current.remainder != MARKERS_ONLY), bounds),
+        samples=samples,
+        first_ms=first_ms,
     )
+
+
+def _samples(rows: RowVerdicts, bounds: Ints) -> tuple[Ints, Ints]:
+    waits, never = rows.current.lag > 0, np.iinfo(np.int64).max
+    samples = reduce_groups(np.maximum, np.where(waits, rows.stats.samples, UNKNOWN), bounds, UNKNOWN)
+    first_ms = reduce_groups(np.minimum, np.where(waits, rows.stats.first_ms, never), bounds, never)
+    return samples, np.where(samples == UNKNOWN, UNKNOWN, first_ms)
 
 
 def _worst(rows: RowVerdicts, group_codes: StatusCodes, group: Ints, bounds: Ints) -> Ints:

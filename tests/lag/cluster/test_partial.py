@@ -16,7 +16,7 @@ from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.requests import metadata
 from lag.embedded.broker import EmbeddedKafka
 from lag.generations.tail import REFUSED_S, Tail
-from lag.model import ClusterSnapshot, Scope
+from lag.model import ClusterSnapshot, Problem, Scope
 from lag.offsets import PartitionProblem
 from tests.app.cli.commandline import run
 from tests.conftest import USERS
@@ -256,6 +256,28 @@ def test_group_that_may_not_be_described_is_listed_with_the_mend(bob: ClusterRea
     (problem,) = snapshot.problems  # of all such groups at once: other tests have made some
     assert (problem.kind, "shut-00000" in problem.subject) == ("unauthorized", True)
     assert problem.hint.startswith("Grant DESCRIBE on ")
+
+
+def test_groups_that_are_no_longer_listed_for_want_of_an_acl_are_named(
+    guarded: SecureKafka, bob: ClusterReader
+) -> None:
+    """Kafka leaves them out without an error: all of them vanished, and the snapshot was complete."""
+
+    def of_shut(number: int) -> list[Problem]:
+        snapshot = bob.read(number, 0)
+        listed = snapshot.group("shut-00000") is not None
+        return [] if listed else [p for p in snapshot.problems if "shut-00000" in p.subject]
+
+    bob.read(1, 0)
+    with KafkaAdminClient(bootstrap_servers=guarded.bootstrap_servers) as admin:
+        admin.delete_acls([may_describe("bob", ALLOWED[0])])
+        try:
+            (problem,) = wait_until(lambda: of_shut(2))
+            assert (problem.kind, problem.cause) == ("unauthorized", "not authorised to describe it")
+            assert of_shut(3) == [problem]
+        finally:
+            let_describe(admin, "bob", ALLOWED[:1])
+    wait_until(lambda: bob.read(4, 0).group("shut-00000"))
 
 
 def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(guarded: SecureKafka, bob: ClusterReader) -> None:
