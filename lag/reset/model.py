@@ -184,6 +184,12 @@ class Plan:
     undoes: str | None = None
 
     @property
+    def removed_members(self) -> frozenset[str]:
+        """The id of the member that is to be removed. A process that joins again gets another one."""
+        wanted = self.instance_id
+        return frozenset(m.member_id for m in self.members if wanted is not None and m.instance_id == wanted)
+
+    @property
     def changes(self) -> tuple[PartitionPlan, ...]:
         """The partitions whose committed offset is to be written or deleted."""
         return tuple(each for each in self.partitions if each.is_change)

@@ -47,13 +47,12 @@ def refuse_other_cluster(plan: Plan, now: GroupReading) -> None:
 
 def _check_member(plan: Plan, now: GroupReading) -> None:
     """The static member must be there still, as the process that it was when the plan was made."""
-    planned = {m.member_id for m in plan.members if m.instance_id == plan.instance_id}
     found = {m.member_id for m in now.members if m.instance_id == plan.instance_id}
     if not found:
         raise ResetRefused(
             f"Group {plan.group_id} has no static member {plan.instance_id} any more", "Nothing is left to do"
         )
-    if found != planned:
+    if found != plan.removed_members:
         raise ResetRefused(
             f"The static member {plan.instance_id} has joined again since the plan was made", "Make a new plan"
         )
