@@ -14,7 +14,7 @@ from assignors.model import TopicPartition
 from lag.errors import ConfigError
 from lag.model import GroupType
 from lag.reset.model import Action, Kind, PartitionPlan, Plan, PlannedMember, RecordHead
-from lag.settings_file import load_settings_file
+from lag.settings_file import parse_settings
 from lag.times import from_iso_time
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -137,12 +137,25 @@ def _sync_folder(folder: Path) -> None:
 
 def load_plan(path: Path) -> Plan:
     """The plan in a file. Raises ConfigError, which names the lines of what is wrong."""
-    if path.is_file() and path.stat().st_size > MOST_BYTES:
-        raise ConfigError(f"{path} is larger than 64 MB", "Name a plan of groupscope reset plan")
+    return parse_plan(read_file(path), str(path))
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a plan, or of another file of offsets. Raises ConfigError."""
     try:
-        return _plan(load_settings_file(path, PlanFile, "plan of groupscope reset plan"))
+        if path.is_file() and path.stat().st_size > MOST_BYTES:
+            raise ConfigError(f"{path} is larger than 64 MB", "Name a plan of groupscope reset plan")
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", "Name a plan of groupscope reset plan") from None
+
+
+def parse_plan(data: bytes, name: str) -> Plan:
+    """The plan in the bytes of the file `name`. Raises ConfigError, which names the lines of what is wrong."""
+    try:
+        return _plan(parse_settings(data, name, PlanFile))
     except ValidationError:
-        raise ConfigError(f"{path} is empty", "Name a plan of groupscope reset plan") from None
+        raise ConfigError(f"{name} is empty", "Name a plan of groupscope reset plan") from None
 
 
 def plan_from_document(document: Any) -> Plan:
