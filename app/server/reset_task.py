@@ -35,12 +35,41 @@ class Step(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class FileRequest:
+    """The offsets of an uploaded file, in all its partitions or in those of `topics`."""
+
+    group_id: str
+    name: str
+    data: bytes
+    topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDeletion:
+    """Delete the group, with all that it has committed."""
+
+    group_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRemoval:
+    """Remove a static member."""
+
+    group_id: str
+    instance_id: str
+
+
+Asked = Request | FileRequest | GroupDeletion | MemberRemoval
+"""What a plan can be made for."""
+
+
+@dataclass(frozen=True, slots=True)
 class ResetTask:
     """One step for one cluster: PLAN has a `request`, the others a `plan`. `folder` is where undo plans are stored."""
 
     step: Step
     cluster: ClusterSettings
-    request: Request | None = None
+    request: Asked | None = None
     plan: Plan | None = None
     allow_writes: bool = False
     folder: Path | None = None

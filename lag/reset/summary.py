@@ -50,10 +50,21 @@ def warnings(plan: Plan) -> Iterator[str]:
     if deleted := sum(row.deleted for row in rows):
         yield f"{_count(deleted, 'record')} were deleted before the group read them"
     yield from _held(rows)
+    yield from _undoing(plan)
     if gaps := sum(row.gaps or 0 for row in rows):
         yield f"{_count(gaps, 'offset')} between old and new have no record, because the topic is compacted"
     if plan.kind is Kind.OFFSETS and any(row.from_metadata and row.is_change for row in rows) and plan.undoes is None:
         yield "Some commits have metadata; a reset clears it as kafka-consumer-groups does, the undo restores it"
+
+
+def _undoing(plan: Plan) -> Iterator[str]:
+    """How a deletion or removal can be taken back."""
+    if plan.kind is Kind.REMOVE_MEMBER:
+        yield "There is no undo. The member joins again if its process still runs"
+    if plan.kind is Kind.DELETE_GROUP and plan.partitions:
+        yield "Its undo plan commits these offsets again, which creates the group again"
+        if gone := [row for row in plan.partitions if row.topic_is_gone]:
+            yield f"{_count(len(gone), 'offset')} cannot be committed again: the topic does not exist"
 
 
 def _held(rows: tuple[PartitionPlan, ...]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.ui import formats, required_report, widgets
-from app.views.reset import form, link, parts, runs
+from app.views.reset import apply, form, link, parts, results, runs
 
 widgets.follow()
 page = required_report.require_report()
@@ -21,9 +21,12 @@ runs.last_error()
 plan, result = runs.plan(), runs.result()
 if plan is not None and not running:
     if result is not None:
-        parts.show_result(result)
+        results.show_result(plan, result)
     parts.show_plan(plan)
-    parts.show_apply(plan)
+    if runs.is_outdated(choice):
+        widgets.line(":orange", "warning", "The choices have changed since this plan was made", "Make the plan again.")
+    else:
+        apply.show_apply(plan)
 elif not running:
     widgets.note(
         "The plan shows, for each partition, from which offset to which, how many records are read again or skipped, "

@@ -4,17 +4,18 @@ from typing import Any
 
 import pandas as pd
 
+from app.ui import formats
 from app.ui.widgets import Column
 from lag.reset.applying.verify import Outcome
-from lag.reset.model import Action, PartitionPlan, Plan
-from lag.reset.remarks import OUTCOMES, remark
+from lag.reset.model import Action, PartitionPlan, Plan, RecordHead
+from lag.reset.remarks import data_text, headers_text, outcome_text, remark
 from lag.times import iso_time
 
 PLAN = {
     "topic": Column("Topic", 160),
     "partition": Column("Partition", 72),
     "from": Column("From", 92, "The committed offset; a dash where nothing is committed"),
-    "to": Column("To", 92, "The new offset"),
+    "to": Column("To", 92, "The new offset; a dash where the committed offset is deleted"),
     "read_again": Column("Read again", 92),
     "skipped": Column("Skipped", 92),
     "lag_after": Column("Lag after", 92),
@@ -24,6 +25,15 @@ PLAN = {
     "log_start": Column("Log start", 92),
     "log_end": Column("Log end", 92),
 }
+RECORDS = {
+    "topic": Column("Topic", 160),
+    "partition": Column("Partition", 72),
+    "offset": Column("Offset", 92),
+    "time": Column("Time", 190),
+    "key": Column("Key", 160),
+    "headers": Column("Headers", 240),
+    "size": Column("Value", 110, "Its size"),
+}
 RESULT = {
     "topic": Column("Topic", 160),
     "partition": Column("Partition", 72),
@@ -32,7 +42,7 @@ RESULT = {
     "now": Column("Now", 92, "The committed offset after the change"),
     "result": Column("Result", 320),
 }
-_WHOLE = ("partition", "from", "to", "read_again", "skipped", "lag_after", "log_start", "log_end", "now")
+_WHOLE = ("partition", "from", "to", "read_again", "skipped", "lag_after", "log_start", "log_end", "now", "offset")
 
 
 def plan_frame(plan: Plan) -> pd.DataFrame:
@@ -59,6 +69,24 @@ def _row(row: PartitionPlan) -> dict[str, Any]:
     }
 
 
+def records_frame(plan: Plan) -> pd.DataFrame:
+    """A row for each record that is to be skipped by name."""
+    rows = [_record(row, record) for row in plan.partitions for record in row.records]
+    return _typed(pd.DataFrame(rows, columns=list(RECORDS)))
+
+
+def _record(row: PartitionPlan, record: RecordHead) -> dict[str, Any]:
+    return {
+        "topic": row.tp.topic,
+        "partition": row.tp.partition,
+        "offset": record.offset,
+        "time": iso_time(record.timestamp_ms),
+        "key": data_text(record.key),
+        "headers": headers_text(record),
+        "size": "tombstone" if record.value_bytes is None else formats.plural(record.value_bytes, "byte"),
+    }
+
+
 def result_frame(document: dict[str, Any]) -> pd.DataFrame:
     """A row for each partition of the results."""
     rows = [{**row, "result": _result(row)} for row in document["partitions"]]
@@ -66,7 +94,7 @@ def result_frame(document: dict[str, Any]) -> pd.DataFrame:
 
 
 def _result(row: dict[str, Any]) -> str:
-    return OUTCOMES[Outcome(row["outcome"])] + (f": {row['error']}" if row["error"] else "")
+    return outcome_text(Outcome(row["outcome"]), row["to"]) + (f": {row['error']}" if row["error"] else "")
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:

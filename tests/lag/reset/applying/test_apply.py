@@ -214,7 +214,7 @@ def test_a_group_without_offsets_is_deleted(kafka: EmbeddedKafka, client: GroupC
         wait_until(lambda: len(member.held) == 4, 120)
     finally:
         member.leave()
-    plan = wait_until(lambda: _deletion(client, group), 60)
+    plan = known(wait_until(lambda: _deletion(client, group), 60))
     kept = verify_plan(plan, client)
     assert (kept.results, kept.is_done, kept.error) == ((), False, f"Group {group} still exists")
     assert applied(client, plan).is_done
