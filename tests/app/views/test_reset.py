@@ -250,14 +250,17 @@ def test_the_records_to_skip_are_shown_without_their_values(open_page: Open) -> 
     }
 
 
+def downloads(page: AppTest) -> list[str]:
+    buttons: list[Any] = list(page.get("download_button"))
+    return [button.label for button in buttons]
+
+
 def test_plan_and_undo_plan_can_be_downloaded(open_page: Open) -> None:
     page = with_plan(open_page("reset", group="billing"))
-    labels = [button.label for button in page.get("download_button")]
-    assert labels == ["Plan (JSON)", "Offsets (CSV)", "Undo plan (JSON)", "Undo offsets (CSV)"]
+    assert downloads(page) == ["Plan (JSON)", "Offsets (CSV)", "Undo plan (JSON)", "Undo offsets (CSV)"]
     undo = undo_plan(PLAN, 0)
     assert undo is not None
-    labels = [button.label for button in with_plan(page, undo).get("download_button")]
-    assert labels == ["Undo plan (JSON)", "Undo offsets (CSV)"]
+    assert downloads(with_plan(page, undo)) == ["Undo plan (JSON)", "Undo offsets (CSV)"]
 
 
 def test_the_tables_have_a_row_for_each_partition() -> None:
