@@ -58,7 +58,9 @@ def warnings(plan: Plan) -> Iterator[str]:
 
 
 def _undoing(plan: Plan) -> Iterator[str]:
-    """How a deletion or removal can be taken back."""
+    """What a deletion or removal leaves behind, and how it can be taken back."""
+    if any(row.action is Action.DELETE for row in plan.partitions):
+        yield "Without a committed offset, consumers start where auto.offset.reset says"
     if plan.kind is Kind.REMOVE_MEMBER:
         yield "There is no undo. The member joins again if its process still runs"
     if plan.kind is Kind.DELETE_GROUP and plan.partitions:

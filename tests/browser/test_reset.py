@@ -62,6 +62,11 @@ def planned(page: Page, headline: str = "Changes 2 of 2 partitions") -> Page:
     return page
 
 
+def undo_planned(page: Page) -> None:
+    page.get_by_role("button", name="Plan the undo").click()
+    expect(page.get_by_role("heading", name="Undo plan")).to_be_visible()
+
+
 def downloaded(page: Page, button: str) -> str:
     with page.expect_download() as download:
         page.get_by_role("button", name=button, exact=True).click()
@@ -101,8 +106,7 @@ def test_planned_refused_while_active_done_verified_and_undone(shop: Shop, open_
     stored = json.loads(downloaded(page, "Undo plan (JSON)"))
     assert (stored["group"], stored["undoes"]) == (shop.group, "shift by -4")
 
-    page.get_by_role("button", name="Plan the undo").click()
-    expect(page.get_by_role("heading", name="Undo plan")).to_be_visible()
+    undo_planned(page)
     applied(page, shop, "Undo")
     expect(page.get_by_text("Every planned partition is at its new offset")).to_be_visible()
     assert shop.client.commits(shop.group) == commits(shop.topic, {0: 10, 1: 10})
@@ -117,7 +121,7 @@ def test_an_empty_group_is_deleted_and_its_offsets_come_back(shop: Shop, open_pa
     page.get_by_role("button", name="Verify").click()
     expect(page.get_by_text("committed offsets deleted in 2 of 2 partitions")).to_be_visible()
 
-    page.get_by_role("button", name="Plan the undo").click()
+    undo_planned(page)
     applied(page, shop, "Undo")
     expect(page.get_by_text("Every planned partition is at its new offset")).to_be_visible()
     assert shop.client.commits(shop.group) == commits(shop.topic, {0: 10, 1: 10})

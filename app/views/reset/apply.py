@@ -26,7 +26,11 @@ def show_apply(plan: Plan) -> None:
 def _form(plan: Plan) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         typed = st.text_input(
-            f"Type {plan.group_id} to confirm", key="reset_confirm", max_chars=300, width=320, autocomplete="off"
+            f"Type {plan.group_id} to confirm",
+            key=f"reset_confirm_{plan.made_at_ms}",  # the name typed for one plan confirms no other
+            max_chars=300,
+            width=320,
+            autocomplete="off",
         )
         label = "Undo" if plan.undoes else BUTTONS[plan.kind]
         ready = typed == plan.group_id and (plan.kind is not Kind.OFFSETS or bool(plan.changes))

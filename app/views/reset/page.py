@@ -2,19 +2,16 @@
 
 import streamlit as st
 
-from app.ui import formats, required_report, widgets
-from app.views.reset import apply, form, link, parts, results, runs
+from app.ui import required_report, widgets
+from app.views.reset import apply, form, link, parts, results, runs, text
 
 widgets.follow()
 page = required_report.require_report()
 choice = link.read()
 title = st.container(gap="xxsmall")
 with title:
-    name = (
-        f"Reset the offsets of {formats.code(choice.group)}" if choice.group else "Choose a group to reset its offsets"
-    )
-    required_report.headline(page, name)
-    required_report.status_line("", "nothing is written before you confirm", small=True)
+    required_report.headline(page, text.headline(choice))
+    required_report.status_line("", text.state_of(page, choice), small=True)
 form.draw(page, choice)
 running = runs.watch()
 runs.last_error()

@@ -20,8 +20,9 @@ def show_plan(plan: Plan) -> None:
         st.space("stretch")
         files.of_plan(plan)
     st.markdown(f"**{formats.md(summary.headline(plan))}**")
-    for warning in summary.warnings(plan):
-        widgets.line(":orange", "warning", formats.md(warning), "")
+    with st.container(gap="xxsmall"):
+        for warning in summary.warnings(plan):
+            widgets.line(":orange", "warning", formats.md(warning))
     if not (records := tables.records_frame(plan)).empty:
         widgets.titled("Records to skip", ":gray[values are not shown]")
         show_table(records, "records", "records to skip", tables.RECORDS)
@@ -36,6 +37,7 @@ def show_table(frame: pd.DataFrame, name: str, alt: str, looks: Mapping[str, Col
     """The first rows of a table, and how many there are if not all are shown."""
     shown = frame.head(MAX_ROWS)
     described = f"{alt}, {formats.plural(len(frame), 'row')}"
-    widgets.table(shown, f"reset_{name}", described, widgets.columns(frame, looks), most=12)
+    fitted = {**looks, "topic": tables.topic_column(frame)}
+    widgets.table(shown, f"reset_{name}", described, widgets.columns(frame, fitted), most=12)
     if len(frame) > len(shown):
         widgets.note(f"The first {len(shown):,} of {len(frame):,} rows.")

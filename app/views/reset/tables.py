@@ -5,15 +5,17 @@ from typing import Any
 import pandas as pd
 
 from app.ui import formats
+from app.ui.fitting import has_values
 from app.ui.widgets import Column
 from lag.reset.applying.verify import Outcome
 from lag.reset.model import Action, PartitionPlan, Plan, RecordHead
 from lag.reset.remarks import data_text, headers_text, outcome_text, remark
 from lag.times import iso_time
 
+TOPIC_LEAST_PX, TOPIC_MOST_PX, PX_PER_LETTER = 24, 260, 7
 PLAN = {
-    "topic": Column("Topic", 160),
-    "partition": Column("Partition", 72),
+    "topic": Column("Topic", TOPIC_MOST_PX),
+    "partition": Column("Partition", 68),
     "from": Column("From", 92, "The committed offset; a dash where nothing is committed"),
     "to": Column("To", 92, "The new offset; a dash where the committed offset is deleted"),
     "read_again": Column("Read again", 92),
@@ -26,8 +28,8 @@ PLAN = {
     "log_end": Column("Log end", 92),
 }
 RECORDS = {
-    "topic": Column("Topic", 160),
-    "partition": Column("Partition", 72),
+    "topic": Column("Topic", TOPIC_MOST_PX),
+    "partition": Column("Partition", 68),
     "offset": Column("Offset", 92),
     "time": Column("Time", 190),
     "key": Column("Key", 160),
@@ -35,20 +37,27 @@ RECORDS = {
     "size": Column("Value", 110, "Its size"),
 }
 RESULT = {
-    "topic": Column("Topic", 160),
-    "partition": Column("Partition", 72),
+    "topic": Column("Topic", TOPIC_MOST_PX),
+    "partition": Column("Partition", 68),
     "from": Column("From", 92),
     "to": Column("To", 92),
     "now": Column("Now", 92, "The committed offset after the change"),
     "result": Column("Result", 320),
 }
+OPTIONAL = ("to", "read_again", "skipped", "lag_after", "remark", "from_time", "to_time", "log_start", "log_end")
 _WHOLE = ("partition", "from", "to", "read_again", "skipped", "lag_after", "log_start", "log_end", "now", "offset")
 
 
 def plan_frame(plan: Plan) -> pd.DataFrame:
-    """A row for each partition of the plan, in its order; without remarks if there are none."""
+    """A row for each partition of the plan, in its order; without the columns in which nothing stands."""
     frame = _typed(pd.DataFrame([_row(row) for row in plan.partitions], columns=list(PLAN)))
-    return frame if frame["remark"].any() else frame.drop(columns="remark")
+    return frame.drop(columns=[name for name in OPTIONAL if not has_values(frame[name])])
+
+
+def topic_column(frame: pd.DataFrame) -> Column:
+    """As wide as its longest name, within limits: on a phone the offsets stand beside it."""
+    longest = max(map(len, frame["topic"]), default=0)
+    return Column("Topic", min(TOPIC_MOST_PX, TOPIC_LEAST_PX + PX_PER_LETTER * longest))
 
 
 def _row(row: PartitionPlan) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def test_a_plan_of_another_group_is_not_shown(open_page: Open) -> None:
 def test_a_server_that_may_write_asks_for_the_name(open_page: Open, demo_source: Any) -> None:
     page = with_plan(open_page("reset", its=may_write(demo_source), group="billing"))
     assert page.button(key="reset_apply").disabled
-    page.text_input(key="reset_confirm").set_value("billing").run()
+    page.text_input(key="reset_confirm_0").set_value("billing").run()
     assert not page.button(key="reset_apply").disabled
 
 
@@ -226,7 +226,7 @@ def test_a_group_or_member_is_removed_by_typing_the_name(
     page = with_plan(open_page("reset", its=may_write(demo_source), group="billing"), plan)
     assert warned in said(page)
     assert page.button(key="reset_apply").label == label
-    page.text_input(key="reset_confirm").set_value("billing").run()
+    page.text_input(key="reset_confirm_0").set_value("billing").run()
     assert not page.button(key="reset_apply").disabled
     page.session_state["_reset_result"] = {"done": True, "error": None, "partitions": []}
     assert done in said(page.run())
