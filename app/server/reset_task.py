@@ -15,7 +15,7 @@ from typing import Any
 
 from app.child_process import how_it_ended, run_apart
 from app.server.settings import ClusterSettings
-from lag.errors import ConfigError, GroupscopeError
+from lag.errors import ConfigError, GroupscopeError, ResetRefused
 from lag.reset.model import Plan
 from lag.reset.planning.make_plan import Request
 
@@ -78,8 +78,8 @@ class ResetTask:
 class ResetRun:
     """A task, started by its constructor. Once it has ended, it has a `document` or an `error`.
 
-    The document is that of a plan, or of the results; `is_refused`: the error means that nothing was written. `on_end`
-    is called in a thread. Raises ConfigError if MAX_RUNS others are running.
+    The document is that of a plan, or of the results; a ResetRefused means that nothing was written. `on_end` is called
+    in a thread. Raises ConfigError if MAX_RUNS others are running.
     """
 
     def __init__(
@@ -90,7 +90,6 @@ class ResetRun:
         self.task = task
         self.document: dict[str, Any] | None = None
         self.error: GroupscopeError | None = None
-        self.is_refused = False
         self._deadline_s, self._on_end = deadline_s, on_end
         self._thread = Thread(target=self._run, name="reset", daemon=True)
         self._thread.start()
@@ -128,7 +127,8 @@ class ResetRun:
             self.error = GroupscopeError(f"The process ended {how_it_ended(ended.code)}", "Its log is on stderr")
             return
         if "cause" in answer:
-            self.error, self.is_refused = GroupscopeError(answer["cause"], answer["hint"]), answer["refused"]
+            error = ResetRefused if answer["refused"] else GroupscopeError
+            self.error = error(answer["cause"], answer["hint"])
         else:
             self.document = answer
 

@@ -91,6 +91,7 @@ def test_planned_refused_while_active_done_verified_and_undone(shop: Shop, open_
         expect(page.get_by_text("8 records read again, 0 skipped").first).to_be_visible()
         expect(page.get_by_text("worker-1 at").first).to_be_visible()
         applied(page, shop, "Apply")
+        expect(page.get_by_text("Refused, nothing was written.")).to_be_visible()
         expect(page.get_by_text("Stop these processes")).to_be_visible()
         assert shop.client.commits(shop.group) == commits(shop.topic, {0: 10, 1: 10})
     finally:

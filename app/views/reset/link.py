@@ -41,7 +41,7 @@ WAYS = {
     "offset": Way("To one offset", "Offset", "1200"),
     "file": Way("To the offsets of a file"),
     "group": Way("To the offsets of a group", "Group", "billing-old"),
-    "skip": Way("Skip a record", "topic:partition:offset", "orders:3:1234", has_topics=False),
+    "skip": Way("Skip a record", "Record, as topic:partition:offset", "orders:3:1234", has_topics=False),
     "delete": Way("Delete offsets"),
     "delete-group": Way("Delete the group", has_topics=False),
     "remove-member": Way("Remove a static member", "Instance id", "pod-2", has_topics=False),

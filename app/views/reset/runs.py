@@ -9,9 +9,9 @@ import streamlit as st
 from app.server import source
 from app.server.reset_audit import AuditedChange
 from app.server.reset_task import ResetRun, ResetTask, Step
-from app.ui import formats, state, widgets
+from app.ui import formats, state
 from app.views.reset.link import Choice
-from lag.errors import ConfigError, GroupscopeError
+from lag.errors import ConfigError, GroupscopeError, ResetRefused
 from lag.reset.files.plan_file import plan_from_document
 from lag.reset.model import Plan
 
@@ -162,7 +162,9 @@ def _progress() -> None:
 
 
 def last_error() -> None:
-    """Why the last step failed or was refused, if so."""
+    """Why the last step failed or was refused, if so, and what to do."""
     error: GroupscopeError | None = st.session_state.get(_ERROR)
-    if error is not None:
-        widgets.line(":red", "error", formats.md(error.cause), formats.md(error.hint))
+    if error is None:
+        return
+    refused = "**Refused, nothing was written.** " if isinstance(error, ResetRefused) else ""
+    st.markdown(f":red[:material/error: {refused}{formats.md(error.cause.rstrip('.'))}.] {formats.md(error.hint)}")
