@@ -11,7 +11,7 @@ from lag.reset.planning.targets import BLOCKING
 MOST_NAMED = 5
 STOP = (
     "Stop these processes (scale the deployment to 0, or stop the service) and wait until the group is Empty. "
-    "A static member stays until its session times out, or until groupscope reset remove-member, or the page, removes it"
+    "A static member stays until its session times out, or until it is removed: groupscope reset remove-member"
 )
 
 
