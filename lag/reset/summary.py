@@ -23,9 +23,7 @@ def totals(plan: Plan) -> Totals:
 def headline(plan: Plan) -> str:
     """The plan in one sentence."""
     if plan.kind is Kind.REMOVE_MEMBER:
-        return (
-            f"Removes the static member {plan.instance_id} from group {plan.group_id}; its partitions go to the others."
-        )
+        return _removal(plan)
     if plan.kind is Kind.DELETE_GROUP:
         return f"Deletes group {plan.group_id} with {_count(len(plan.partitions), 'committed offset')}."
     if any(row.action is Action.DELETE for row in plan.changes) and plan.undoes is None:
@@ -34,6 +32,13 @@ def headline(plan: Plan) -> str:
     moved = f"Changes {sums.changed:,} of {_count(sums.partitions, 'partition')} of group {plan.group_id}"
     unknown = f"; not known for {_count(sums.unknown, 'partition')}" if sums.unknown else ""
     return f"{moved}: {_count(sums.read_again, 'record')} read again, {sums.skipped:,} skipped{unknown}."
+
+
+def _removal(plan: Plan) -> str:
+    removed = next((m for m in plan.members if m.member_id in plan.removed_members), None)
+    who = "" if removed is None else f" ({removed.client_id or removed.member_id} at {removed.host})"
+    partitions = "its partitions go to the others" if len(plan.members) > 1 else "nobody else takes its partitions"
+    return f"Removes the static member {plan.instance_id}{who} from group {plan.group_id}; {partitions}."
 
 
 def warnings(plan: Plan) -> Iterator[str]:

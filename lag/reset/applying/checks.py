@@ -14,6 +14,11 @@ STOP = (
     "A static member stays until its session times out, or until it is removed: groupscope reset remove-member"
 )
 
+NEW_PLAN = (
+    "Make a new plan and review it. If offsets change again while the group has no members, "
+    "stop the consumer that commits for it without joining it (KafkaConsumer.assign)"
+)
+
 
 def check(plan: Plan, now: GroupReading) -> None:
     """Raise ResetRefused, with every reason, if the plan must not be applied to the group as it is `now`."""
@@ -33,7 +38,7 @@ def check(plan: Plan, now: GroupReading) -> None:
         raise ResetRefused(f"Group {plan.group_id} does not exist any more", "Nothing is left to do")
     if reasons := [*_changed(plan, now), *_unlisted(plan, now)]:
         more = f"; and {len(reasons) - MOST_NAMED:,} more" if len(reasons) > MOST_NAMED else ""
-        raise ResetRefused("; ".join(reasons[:MOST_NAMED]) + more, "Make a new plan and review it")
+        raise ResetRefused("; ".join(reasons[:MOST_NAMED]) + more, NEW_PLAN)
 
 
 def refuse_other_cluster(plan: Plan, now: GroupReading) -> None:

@@ -22,6 +22,7 @@ from lag.reset.files.plan_file import load_plan, write_new
 from lag.reset.files.undo_files import UndoFiles
 from lag.reset.model import Action, Commit, Kind, Plan
 from lag.reset.planning.make_plan import Request, plan_group_deletion, plan_member_removal, plan_offsets
+from lag.reset.summary import headline
 from tests.support.known import known
 from tests.support.member import Member
 from tests.support.reset_cluster import (
@@ -238,7 +239,7 @@ def test_deleted_offsets_come_back(client: GroupClient, topic: str, group: str) 
 
 def test_a_static_member_is_removed(kafka: EmbeddedKafka, client: GroupClient, topic: str) -> None:
     group = unique("static")
-    member = Member(kafka.bootstrap_servers, group, [topic], {"group.instance.id": "pod-1"})
+    member = Member(kafka.bootstrap_servers, group, [topic], {"group.instance.id": "pod-1", "client.id": "worker-1"})
     try:
         wait_until(lambda: len(member.held) == 4, 120)
         plan = plan_member_removal(client, group, "pod-1")
@@ -248,6 +249,8 @@ def test_a_static_member_is_removed(kafka: EmbeddedKafka, client: GroupClient, t
         assert (unremoved.is_done, unremoved.error) == (False, "The static member pod-1 is still in the group")
         assert applied(client, plan).is_done
         assert verify_plan(plan, client).is_done
+        assert headline(plan).startswith(f"Removes the static member pod-1 (worker-1 at {plan.members[0].host}) from")
+        assert headline(plan).endswith("nobody else takes its partitions.")
         wait_until(lambda: all(m.member_id != plan.members[0].member_id for m in client.read(group, ()).members))
     finally:
         member.leave()
