@@ -44,14 +44,20 @@ RESULT = {
     "now": Column("Now", 92, "The committed offset after the change"),
     "result": Column("Result", 320),
 }
-OPTIONAL = ("to", "read_again", "skipped", "lag_after", "remark", "from_time", "to_time", "log_start", "log_end")
+OPTIONAL = (
+    "to", "now", "read_again", "skipped", "lag_after", "remark", "from_time", "to_time", "log_start", "log_end",
+)  # fmt: skip
 _WHOLE = ("partition", "from", "to", "read_again", "skipped", "lag_after", "log_start", "log_end", "now", "offset")
 
 
 def plan_frame(plan: Plan) -> pd.DataFrame:
     """A row for each partition of the plan, in its order; without the columns in which nothing stands."""
-    frame = _typed(pd.DataFrame([_row(row) for row in plan.partitions], columns=list(PLAN)))
-    return frame.drop(columns=[name for name in OPTIONAL if not has_values(frame[name])])
+    return _without_empty(_typed(pd.DataFrame([_row(row) for row in plan.partitions], columns=list(PLAN))))
+
+
+def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:
+    """Without those of the OPTIONAL columns in which nothing stands."""
+    return frame.drop(columns=[name for name in OPTIONAL if name in frame and not has_values(frame[name])])
 
 
 def topic_column(frame: pd.DataFrame) -> Column:
@@ -99,7 +105,7 @@ def _record(row: PartitionPlan, record: RecordHead) -> dict[str, Any]:
 def result_frame(document: dict[str, Any]) -> pd.DataFrame:
     """A row for each partition of the results."""
     rows = [{**row, "result": _result(row)} for row in document["partitions"]]
-    return _typed(pd.DataFrame(rows, columns=list(RESULT)))
+    return _without_empty(_typed(pd.DataFrame(rows, columns=list(RESULT))))
 
 
 def _result(row: dict[str, Any]) -> str:

@@ -100,7 +100,7 @@ def test_a_verdict_that_a_reset_answers_opens_its_plan(
     page = open_page("group", group=group)
     page.button(key="next_step_to_reset").click().run()
     assert not page.exception
-    assert title(page).startswith("Reset the offsets of")
+    assert title(page).endswith(f"`{group}`")
     link = asked(page)
     assert (link["group"], link["to"], link.get("value", ""), link.get("topics", "")) == (group, *wanted)
     assert page.selectbox(key="reset_to").value == wanted[0]
