@@ -20,6 +20,7 @@ def draw(page: state.Shown, choice: Choice) -> None:
                 field()
     if choice.way == "file":
         _uploader()
+    widgets.note(WAYS[choice.way].means)
     clicked = widgets.clicked(
         "Make the plan", "reset_plan", type="primary", icon=":material/checklist:", disabled=choice.group is None
     )

@@ -23,28 +23,62 @@ FILE_KEY = "reset_file"
 
 
 class Way(NamedTuple):
-    """A change; `value` is the label of its field (None: it has none), `has_topics` whether topics can be chosen."""
+    """A change, and what it does; `value` is the label of its field (None: it has none).
+
+    `has_topics`: whether topics can be chosen.
+    """
 
     label: str
+    means: str
     value: str | None = None
     example: str = ""
     has_topics: bool = True
 
 
 WAYS = {
-    "earliest": Way("To earliest: the log start"),
-    "latest": Way("To latest: the log end"),
-    "current": Way("To current: as committed"),
-    "time": Way("To a time", "Time with zone, or ms since 1970", "2026-11-25T10:00:00Z"),
-    "back": Way("Back by a duration", "Duration", "1h30m"),
-    "shift": Way("Shift by n offsets", "Offsets, negative to go back", "-100"),
-    "offset": Way("To one offset", "Offset", "1200"),
-    "file": Way("To the offsets of a file"),
-    "group": Way("To the offsets of a group", "Group", "billing-old"),
-    "skip": Way("Skip a record", "Record, as topic:partition:offset", "orders:3:1234", has_topics=False),
-    "delete": Way("Delete offsets"),
-    "delete-group": Way("Delete the group", has_topics=False),
-    "remove-member": Way("Remove a static member", "Instance id", "pod-2", has_topics=False),
+    "earliest": Way(
+        "To earliest: the log start", "Each partition to its log start: all records that still exist are read again."
+    ),
+    "latest": Way(
+        "To latest: the log end", "Each partition to its log end: all records that are not read are skipped."
+    ),
+    "current": Way(
+        "To current: as committed",
+        "What is committed already; a partition without a committed offset gets its log end.",
+    ),
+    "time": Way(
+        "To a time",
+        "To the first record with this timestamp or a later one.",
+        "Time with zone, or ms since 1970",
+        "2026-11-25T10:00:00Z",
+    ),
+    "back": Way(
+        "Back by a duration", "To the first record whose timestamp is not older than this.", "Duration", "1h30m"
+    ),
+    "shift": Way(
+        "Shift by n offsets", "The committed offset of each partition plus n.", "Offsets, negative to go back", "-100"
+    ),
+    "offset": Way("To one offset", "The same offset in every partition.", "Offset", "1200"),
+    "file": Way("To the offsets of a file", "The offsets of a CSV of kafka-consumer-groups, or of a plan."),
+    "group": Way("To the offsets of a group", "What another group has committed.", "Group", "billing-old"),
+    "skip": Way(
+        "Skip a record",
+        "To the offset after this record, if it is the next one that the group reads.",
+        "Record, as topic:partition:offset",
+        "orders:3:1234",
+        has_topics=False,
+    ),
+    "delete": Way("Delete offsets", "No committed offset: consumers then start where auto.offset.reset says."),
+    "delete-group": Way(
+        "Delete the group", "The group with all its committed offsets. It must have no members.", has_topics=False
+    ),
+    "remove-member": Way(
+        "Remove a static member",
+        "For a member that does not come back: its partitions go to the others at once.",
+        "Instance id",
+        "pod-2",
+        has_topics=False,
+    ),
 }
 """By their name in the URL."""
 
