@@ -43,7 +43,8 @@ def _form(plan: Plan) -> None:
 
 
 def _command(plan: Plan) -> None:
-    st.markdown("**To apply it**, download the plan under Files, stop the group, and run:")
+    stop = "" if plan.kind is Kind.REMOVE_MEMBER else ", stop the group"
+    st.markdown(f"**To apply it**, download the plan under Files{stop}, and run:")
     verb = "undo" if plan.undoes else "apply"
     line = f"groupscope reset {verb} {files.file_name(plan)}.json --allow-writes{_connection()}"
     st.code(line, language="bash", wrap_lines=True)

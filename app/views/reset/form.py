@@ -34,7 +34,9 @@ FIELD_PX = 300
 
 def _fields(page: state.Shown, choice: Choice) -> Iterator[Callable[[], None]]:
     way = WAYS[choice.way]
-    yield lambda: _pick("Group", state.group_ids(page), choice.group, "group", _choose_group)
+    yield lambda: _pick(
+        "Group", state.group_ids(page), choice.group, "group", _choose_group, placeholder="Choose a group"
+    )
     yield lambda: _pick("Change", list(WAYS), choice.way, "to", _choose_way, format_func=lambda name: WAYS[name].label)
     if choice.way == "remove-member":
         yield lambda: _pick_member(page, choice)

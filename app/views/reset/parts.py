@@ -25,19 +25,19 @@ def show_plan(plan: Plan) -> None:
             widgets.line(":orange", "warning", formats.md(warning))
     if not (records := tables.records_frame(plan)).empty:
         widgets.titled("Records to skip", ":gray[values are not shown]")
-        show_table(records, "records", "records to skip", tables.RECORDS)
-    if plan.partitions:
-        show_table(tables.plan_frame(plan), "table", "committed offset before and after", tables.PLAN)
+        show_table(records, len(records), "records", "records to skip", tables.RECORDS)
+    if rows := plan.partitions:
+        alt = "committed offset before and after"
+        show_table(tables.plan_frame(rows[:MAX_ROWS]), len(rows), "table", alt, tables.PLAN)
     if plan.command:
         widgets.note(f"The same with Kafka's own tool{files.needed(plan)}:")
         st.code(plan.command, language="bash", wrap_lines=True)
 
 
-def show_table(frame: pd.DataFrame, name: str, alt: str, looks: Mapping[str, Column]) -> None:
-    """The first rows of a table, and how many there are if not all are shown."""
-    shown = frame.head(MAX_ROWS)
-    described = f"{alt}, {formats.plural(len(frame), 'row')}"
+def show_table(frame: pd.DataFrame, of: int, name: str, alt: str, looks: Mapping[str, Column]) -> None:
+    """The first rows of a table, and how many there are if these are not all."""
     fitted = {**looks, "topic": tables.topic_column(frame)}
-    widgets.table(shown, f"reset_{name}", described, widgets.columns(frame, fitted), most=12)
-    if len(frame) > len(shown):
-        widgets.note(f"The first {len(shown):,} of {len(frame):,} rows.")
+    described = f"{alt}, {formats.plural(of, 'row')}"
+    widgets.table(frame, f"reset_{name}", described, widgets.columns(frame, fitted), most=12)
+    if of > len(frame):
+        widgets.note(f"The first {len(frame):,} of {of:,} rows.")

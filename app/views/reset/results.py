@@ -1,15 +1,13 @@
 """What came of applying or verifying a plan, and how to take it back."""
 
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from app.ui import formats, widgets
+from app.ui.table_limits import MAX_ROWS
 from app.views.reset import files, runs, tables
 from app.views.reset.parts import show_table
-from lag.errors import ConfigError
-from lag.reset.files.plan_file import load_plan
 from lag.reset.model import Kind, Plan
 
 
@@ -21,8 +19,10 @@ def show_result(plan: Plan, result: dict[str, Any]) -> None:
     else:
         widgets.line(":red", "error", "Not all is done", formats.md(result["error"] or "See the table."))
     if result["partitions"]:
-        show_table(tables.result_frame(result), "result", "offsets before, planned and now", tables.RESULT)
-    _undo(result.get("undo"))
+        rows = result["partitions"]
+        alt = "offsets before, planned and now"
+        show_table(tables.result_frame(rows[:MAX_ROWS]), len(rows), "result", alt, tables.RESULT)
+    _undo(plan, result.get("undo"))
 
 
 def _counted(plan: Plan, result: dict[str, Any]) -> str:
@@ -43,18 +43,13 @@ def _done(plan: Plan) -> str:
     }[plan.kind]
 
 
-def _undo(path: str | None) -> None:
-    """The stored undo plan: its files, and a button that shows it."""
+def _undo(plan: Plan, path: str | None) -> None:
+    """Where the undo plan is stored, its files, and a button that shows it."""
     if path is None:
         return
     widgets.note(f"The undo plan is stored on the server: {formats.md(path)}")
-    try:
-        undo = load_plan(Path(path))
-    except ConfigError as error:
-        widgets.line(":red", "error", formats.md(error.cause), formats.md(error.hint))
-        return
     with st.container(horizontal=True, gap="small"):
         if widgets.clicked("Plan the undo", "reset_undo", icon=":material/undo:"):
-            runs.show(undo)
+            runs.show(files.undo_of(plan))
             st.rerun()
-        files.plan_and_csv(undo, f"stored_{files.UNDO}", f"{files.UNDO}.csv")
+        files.of_undo(plan, "reset_applied")

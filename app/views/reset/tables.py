@@ -1,5 +1,6 @@
 """Plans and results as tables."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -50,9 +51,9 @@ OPTIONAL = (
 _WHOLE = ("partition", "from", "to", "read_again", "skipped", "lag_after", "log_start", "log_end", "now", "offset")
 
 
-def plan_frame(plan: Plan) -> pd.DataFrame:
-    """A row for each partition of the plan, in its order; without the columns in which nothing stands."""
-    return _without_empty(_typed(pd.DataFrame([_row(row) for row in plan.partitions], columns=list(PLAN))))
+def plan_frame(partitions: Sequence[PartitionPlan]) -> pd.DataFrame:
+    """A row for each partition of a plan, in its order; without the columns in which nothing stands."""
+    return _without_empty(_typed(pd.DataFrame([_row(row) for row in partitions], columns=list(PLAN))))
 
 
 def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:
@@ -102,9 +103,9 @@ def _record(row: PartitionPlan, record: RecordHead) -> dict[str, Any]:
     }
 
 
-def result_frame(document: dict[str, Any]) -> pd.DataFrame:
+def result_frame(partitions: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """A row for each partition of the results."""
-    rows = [{**row, "result": _result(row)} for row in document["partitions"]]
+    rows = [{**row, "result": _result(row)} for row in partitions]
     return _without_empty(_typed(pd.DataFrame(rows, columns=list(RESULT))))
 
 

@@ -264,8 +264,8 @@ def test_plan_and_undo_plan_can_be_downloaded(open_page: Open) -> None:
 
 
 def test_the_tables_have_a_row_for_each_partition() -> None:
-    assert tables.plan_frame(PLAN)["remark"].tolist() == ["", "the partition has no leader"]
+    assert tables.plan_frame(PLAN.partitions)["remark"].tolist() == ["", "the partition has no leader"]
     row = {"topic": "orders", "partition": 0, "outcome": "not_done", "from": 7, "to": 2, "now": 7, "error": None}
     deleted = {**row, "outcome": "done", "to": None, "now": None}
-    shown = tables.result_frame({"partitions": [row, deleted]})["result"].tolist()
+    shown = tables.result_frame([row, deleted])["result"].tolist()
     assert shown == ["at the old offset", "offset deleted"]
