@@ -57,5 +57,5 @@ IN_MENU = frozenset({"about", "audit"})
 """Pages that the main menu links to instead of the navigation."""
 FOR_ADMINS = frozenset({"audit"})
 """Pages that only admins have, where there is a login."""
-FOLLOW_GROUP = frozenset({"group", "generations", "history", "whatif"})
+FOLLOW_GROUP = frozenset({"group", "generations", "history", "whatif", "reset"})
 """Pages that open with the group that was shown before."""

@@ -21,15 +21,28 @@ def load_settings_file(path: Path, model: type[File], kind: str) -> File:
     Raises ConfigError, which names the lines of what is wrong and no value.
     """
     try:
-        text = path.read_text("utf-8-sig")
+        data = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", f"Name a {kind}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path} is not UTF-8", "Save the file as text in UTF-8") from None
+    return parse_settings(data, str(path), model)
+
+
+def parse_settings(data: bytes, name: str, model: type[File]) -> File:
+    """The bytes of the file `name` as `model`; an empty file sets nothing. Raises ConfigError as above."""
+    text = text_of(data, name)
     try:
-        return _validated(list(tokens(text, path.name)), model)
+        return _validated(list(tokens(text, name)), model)
     except ScenarioError as error:
-        raise ConfigError(f"{path}: {'; '.join(map(str, error.problems))}") from None
+        raise ConfigError(f"{name}: {'; '.join(map(str, error.problems))}") from None
+
+
+def text_of(data: bytes, name: str) -> str:
+    """The text of the file `name`. Raises ConfigError for what is not UTF-8."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{name}, line {line}: this is not UTF-8", "Save the file as text in UTF-8") from None
 
 
 def _validated(read: list[Token], model: type[File]) -> File:

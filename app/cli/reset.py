@@ -20,7 +20,7 @@ from lag.errors import ResetRefused, WritesNotAllowed
 from lag.reset.applying.apply import Applied, apply_plan, verify_plan
 from lag.reset.applying.audit import Change
 from lag.reset.applying.permission import check_writes
-from lag.reset.applying.verify import is_done
+from lag.reset.applying.verify import Verified
 from lag.reset.asked.specification_text import Asked, specification
 from lag.reset.files.plan_document import plan_document, plan_text
 from lag.reset.files.plan_file import YAML_ENDINGS, load_plan, write_new
@@ -187,8 +187,8 @@ def verify(
     if json:
         emit_json(results_document(made, found))
     else:
-        print_results(found)
-    _exit_if(not is_done(found), PARTIAL)
+        _print_verified(made, found)
+    _exit_if(not found.is_done, PARTIAL)
 
 
 @contextmanager
@@ -275,6 +275,14 @@ def _print_applied(applied: Applied, files: UndoFiles, tool: KafkaTool) -> None:
         emit(f"Undo: groupscope reset undo {files.plan} --allow-writes")
     if files.csv is not None:
         emit(f"  or: {tool.from_file(applied.plan.group_id, str(files.csv))}")
+
+
+def _print_verified(made: Plan, found: Verified) -> None:
+    print_results(found.results)
+    if found.error:
+        note(f"Not done: {found.error}")
+    elif not found.results:
+        emit(f"Done: {made.specification}")
 
 
 def _exit_if(failed: bool, code: int) -> None:

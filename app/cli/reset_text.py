@@ -7,7 +7,7 @@ from app.cli.shared.output import emit, emit_table, note
 from lag.reset import summary
 from lag.reset.applying.verify import PartitionResult
 from lag.reset.model import Action, PartitionPlan, Plan
-from lag.reset.remarks import OUTCOMES, record_text, remark
+from lag.reset.remarks import OUTCOMES, outcome_text, record_text, remark
 from lag.times import iso_time
 
 DASH = "-"
@@ -60,7 +60,7 @@ def print_results(found: Sequence[PartitionResult]) -> None:
 
 
 def _result(each: PartitionResult) -> Sequence[str]:
-    text = OUTCOMES[each.outcome] + (f": {each.error}" if each.error else "")
+    text = outcome_text(each.outcome, each.to_offset) + (f": {each.error}" if each.error else "")
     offsets = map(number, (each.from_offset, each.to_offset, each.now))
     return (each.tp.topic, str(each.tp.partition), *offsets, text)
 

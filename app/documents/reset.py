@@ -1,31 +1,29 @@
 """Results of applying and verifying a plan as JSON."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from lag.reset.applying.apply import Applied
-from lag.reset.applying.verify import PartitionResult, is_done
+from lag.reset.applying.verify import PartitionResult, Verified
 from lag.reset.model import Plan
 
 
-def results_document(plan: Plan, found: Sequence[PartitionResult]) -> dict[str, Any]:
-    """A result for each partition; `done` says whether all that was planned is done."""
+def results_document(plan: Plan, found: Verified | Applied) -> dict[str, Any]:
+    """A result for each partition; `done` says whether all that was planned is done, `error` why not the group."""
     return {
         "group": plan.group_id,
         "cluster_id": plan.cluster_id,
         "specification": plan.specification,
-        "done": is_done(found),
-        "partitions": [_result(each) for each in found],
+        "done": found.is_done,
+        "error": found.error or None,
+        "partitions": [_result(each) for each in found.results],
     }
 
 
 def applied_document(applied: Applied, undo: Path | None, csv: Path | None) -> dict[str, Any]:
-    """The results, the error of a group or member, and the files of the undo plan."""
+    """The results, and the files of the undo plan."""
     return {
-        **results_document(applied.plan, applied.results),
-        "done": applied.is_done,
-        "error": applied.error or None,
+        **results_document(applied.plan, applied),
         "undo": None if undo is None else str(undo),
         "undo_csv": None if csv is None else str(csv),
     }

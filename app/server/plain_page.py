@@ -26,6 +26,7 @@ h1 { font-size: 1.4rem; line-height: 1.3; font-weight: 600; margin: 0 0 .5rem }
 a { color: var(--linkColor); text-decoration: none }
 a:hover, a:focus { text-decoration: underline }
 code { background: var(--codeBackgroundColor); border-radius: 4px; padding: .1em .3em; overflow-wrap: anywhere }
+.login a { display: inline-block; padding: .45rem 1rem; border: 1px solid var(--borderColor); border-radius: 4px }
 .lead { font-size: 1.05rem; margin: 0 0 1.5rem }
 ul { list-style: none; padding: .75rem 0 0; margin: 0; border-top: 1px solid var(--borderColor) }
 li { margin: .25rem 0 }

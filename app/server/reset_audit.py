@@ -7,7 +7,7 @@ from app.server.reset_task import ResetRun
 from app.server.source import Source
 from lag.audit.event import AuditEvent, Outcome
 from lag.audit.log import AuditLog
-from lag.errors import ConfigError, GroupscopeError, WritesNotAllowed
+from lag.errors import ConfigError, GroupscopeError, ResetRefused, WritesNotAllowed
 from lag.reset.applying.audit import NOT_ALL_DONE, Change
 from lag.reset.model import Plan
 from lag.times import wall_clock_ms
@@ -46,7 +46,7 @@ class AuditedChange:
 
 def _ending(run: ResetRun) -> tuple[Outcome, str]:
     if run.document is None:
-        return Outcome.REFUSED if run.is_refused else Outcome.FAILED, str(run.error or "")
+        return Outcome.REFUSED if isinstance(run.error, ResetRefused) else Outcome.FAILED, str(run.error or "")
     if run.document["done"]:
         return Outcome.OK, ""
     return Outcome.FAILED, run.document.get("error") or NOT_ALL_DONE

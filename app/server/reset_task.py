@@ -15,7 +15,7 @@ from typing import Any
 
 from app.child_process import how_it_ended, run_apart
 from app.server.settings import ClusterSettings
-from lag.errors import ConfigError, GroupscopeError
+from lag.errors import ConfigError, GroupscopeError, ResetRefused
 from lag.reset.model import Plan
 from lag.reset.planning.make_plan import Request
 
@@ -35,12 +35,41 @@ class Step(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class FileRequest:
+    """The offsets of an uploaded file, in all its partitions or in those of `topics`."""
+
+    group_id: str
+    name: str
+    data: bytes
+    topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDeletion:
+    """Delete the group, with all that it has committed."""
+
+    group_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRemoval:
+    """Remove a static member."""
+
+    group_id: str
+    instance_id: str
+
+
+Asked = Request | FileRequest | GroupDeletion | MemberRemoval
+"""What a plan can be made for."""
+
+
+@dataclass(frozen=True, slots=True)
 class ResetTask:
     """One step for one cluster: PLAN has a `request`, the others a `plan`. `folder` is where undo plans are stored."""
 
     step: Step
     cluster: ClusterSettings
-    request: Request | None = None
+    request: Asked | None = None
     plan: Plan | None = None
     allow_writes: bool = False
     folder: Path | None = None
@@ -49,8 +78,8 @@ class ResetTask:
 class ResetRun:
     """A task, started by its constructor. Once it has ended, it has a `document` or an `error`.
 
-    The document is that of a plan, or of the results; `is_refused`: the error means that nothing was written. `on_end`
-    is called in a thread. Raises ConfigError if MAX_RUNS others are running.
+    The document is that of a plan, or of the results; a ResetRefused means that nothing was written. `on_end` is called
+    in a thread. Raises ConfigError if MAX_RUNS others are running.
     """
 
     def __init__(
@@ -61,7 +90,6 @@ class ResetRun:
         self.task = task
         self.document: dict[str, Any] | None = None
         self.error: GroupscopeError | None = None
-        self.is_refused = False
         self._deadline_s, self._on_end = deadline_s, on_end
         self._thread = Thread(target=self._run, name="reset", daemon=True)
         self._thread.start()
@@ -99,7 +127,8 @@ class ResetRun:
             self.error = GroupscopeError(f"The process ended {how_it_ended(ended.code)}", "Its log is on stderr")
             return
         if "cause" in answer:
-            self.error, self.is_refused = GroupscopeError(answer["cause"], answer["hint"]), answer["refused"]
+            error = ResetRefused if answer["refused"] else GroupscopeError
+            self.error = error(answer["cause"], answer["hint"])
         else:
             self.document = answer
 

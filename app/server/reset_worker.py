@@ -10,18 +10,19 @@ from typing import Any
 
 from app.child_process import end_with_parent
 from app.documents.reset import applied_document, results_document
-from app.server.reset_task import ResetTask, Step, read_task
+from app.server.reset_task import Asked, FileRequest, GroupDeletion, MemberRemoval, ResetTask, Step, read_task
 from lag.cluster.connection.settings import Settings, load_settings
 from lag.cluster.group_client import GroupClient, open_group_client
 from lag.errors import ConfigError, GroupscopeError, ResetRefused, WritesNotAllowed
 from lag.reset.applying.apply import apply_plan, verify_plan
 from lag.reset.applying.permission import check_writes
+from lag.reset.asked.offsets_file import offsets_file
 from lag.reset.files.plan_document import plan_document, plan_text
 from lag.reset.files.plan_file import write_new
 from lag.reset.files.undo_files import UndoFiles
 from lag.reset.model import Plan
 from lag.reset.planning.kafka_tool import KafkaTool
-from lag.reset.planning.make_plan import plan_offsets
+from lag.reset.planning.make_plan import Request, plan_group_deletion, plan_member_removal, plan_offsets
 from lag.times import iso_time, wall_clock_ms
 
 
@@ -45,12 +46,27 @@ def _answer(task: ResetTask) -> Mapping[str, Any]:
     settings = load_settings(task.cluster.bootstrap_servers, task.cluster.config, env)
     with closing(open_group_client(settings)) as client:
         if task.request is not None:
-            config = None if task.cluster.config is None else str(task.cluster.config)
-            return plan_document(plan_offsets(client, task.request, KafkaTool(task.cluster.bootstrap_servers, config)))
+            return plan_document(_plan(task.request, client, _tool(task)))
         assert task.plan is not None
         if task.step is Step.APPLY:
             return _apply(task, task.plan, client, settings)
         return results_document(task.plan, verify_plan(task.plan, client))
+
+
+def _tool(task: ResetTask) -> KafkaTool:
+    config = task.cluster.config
+    return KafkaTool(task.cluster.bootstrap_servers, None if config is None else str(config))
+
+
+def _plan(asked: Asked, client: GroupClient, tool: KafkaTool) -> Plan:
+    match asked:
+        case GroupDeletion(group_id):
+            return plan_group_deletion(client, group_id, tool)
+        case MemberRemoval(group_id, instance_id):
+            return plan_member_removal(client, group_id, instance_id)
+        case FileRequest(group_id, name, data, topics):
+            return plan_offsets(client, Request(group_id, offsets_file(data, name, group_id), topics), tool)
+    return plan_offsets(client, asked, tool)
 
 
 def _apply(task: ResetTask, plan: Plan, client: GroupClient, settings: Settings) -> Mapping[str, Any]:

@@ -99,7 +99,7 @@ def installed() -> Source:
 
 
 def current() -> Source:
-    """The source of whoever makes the request, or has the page. Nothing for somebody who is not known."""
+    """The source for the visitor that makes the request, or has the page. Nothing for one that is not known."""
     whole = installed()
     if whole.access is None:
         return whole

@@ -17,9 +17,9 @@ ROW_PX = 28
 PLOTLY = {"displayModeBar": False, "responsive": True}
 
 
-def line(colour: str, icon: str, head: str, rest: str) -> None:
+def line(colour: str, icon: str, head: str, rest: str = "") -> None:
     """A problem on one line."""
-    st.markdown(f":small[{colour}[:material/{icon}: {head}:] {rest}]")
+    st.markdown(f":small[{colour}[:material/{icon}: {head}{':' if rest else ''}] {rest}]")
 
 
 def actions(name: str, table: Callable[[], pd.DataFrame]) -> None:

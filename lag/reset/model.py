@@ -133,6 +133,11 @@ class PartitionPlan:
         return self.action is Action.DELETE or (self.action is Action.SET and self.from_offset != self.to_offset)
 
     @property
+    def topic_is_gone(self) -> bool:
+        """Whether its topic does not exist: nothing can be committed for it."""
+        return self.log_end is None and self.topic_id is None
+
+    @property
     def held_records(self) -> int:
         """Offsets between the last stable offset and the log end: records of open transactions."""
         if self.last_stable is None or self.log_end is None:
@@ -182,6 +187,12 @@ class Plan:
     command: str = ""
     instance_id: str | None = None
     undoes: str | None = None
+
+    @property
+    def removed_members(self) -> frozenset[str]:
+        """The id of the member that is to be removed. A process that joins again gets another one."""
+        wanted = self.instance_id
+        return frozenset(m.member_id for m in self.members if wanted is not None and m.instance_id == wanted)
 
     @property
     def changes(self) -> tuple[PartitionPlan, ...]:

@@ -13,6 +13,11 @@ OUTCOMES = {
 }
 
 
+def outcome_text(outcome: Outcome, to_offset: int | None) -> str:
+    """The outcome of a partition in words."""
+    return "offset deleted" if outcome is Outcome.DONE and to_offset is None else OUTCOMES[outcome]
+
+
 def remark(row: PartitionPlan) -> str:
     """Why it is not planned, or what is special about it."""
     parts = [row.reason, *row.notes]
@@ -32,12 +37,17 @@ def remark(row: PartitionPlan) -> str:
 def record_text(record: RecordHead) -> str:
     """Its time, key, headers and size; its value only if the plan has it."""
     size = "no value (a tombstone)" if record.value_bytes is None else f"value of {record.value_bytes:,} bytes"
-    headers = ", ".join(f"{name}={_text(value)}" for name, value in record.headers) or "none"
-    value = "" if record.value is None else f", value {_text(record.value)}"
-    return f"{iso_time(record.timestamp_ms)}, key {_text(record.key)}, headers {headers}, {size}{value}"
+    value = "" if record.value is None else f", value {data_text(record.value)}"
+    head = f"{iso_time(record.timestamp_ms)}, key {data_text(record.key)}, headers {headers_text(record)}"
+    return f"{head}, {size}{value}"
 
 
-def _text(data: bytes | None) -> str:
+def headers_text(record: RecordHead) -> str:
+    """Its headers, as name=value."""
+    return ", ".join(f"{name}={data_text(value)}" for name, value in record.headers) or "none"
+
+
+def data_text(data: bytes | None) -> str:
     """Text where it is UTF-8, else hexadecimal; the first 200 characters."""
     if data is None:
         return "null"

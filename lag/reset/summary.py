@@ -23,9 +23,7 @@ def totals(plan: Plan) -> Totals:
 def headline(plan: Plan) -> str:
     """The plan in one sentence."""
     if plan.kind is Kind.REMOVE_MEMBER:
-        return (
-            f"Removes the static member {plan.instance_id} from group {plan.group_id}; its partitions go to the others."
-        )
+        return _removal(plan)
     if plan.kind is Kind.DELETE_GROUP:
         return f"Deletes group {plan.group_id} with {_count(len(plan.partitions), 'committed offset')}."
     if any(row.action is Action.DELETE for row in plan.changes) and plan.undoes is None:
@@ -34,6 +32,13 @@ def headline(plan: Plan) -> str:
     moved = f"Changes {sums.changed:,} of {_count(sums.partitions, 'partition')} of group {plan.group_id}"
     unknown = f"; not known for {_count(sums.unknown, 'partition')}" if sums.unknown else ""
     return f"{moved}: {_count(sums.read_again, 'record')} read again, {sums.skipped:,} skipped{unknown}."
+
+
+def _removal(plan: Plan) -> str:
+    removed = next((m for m in plan.members if m.member_id in plan.removed_members), None)
+    who = "" if removed is None else f" ({removed.client_id or removed.member_id} at {removed.host})"
+    partitions = "its partitions go to the others" if len(plan.members) > 1 else "nobody else takes its partitions"
+    return f"Removes the static member {plan.instance_id}{who} from group {plan.group_id}; {partitions}."
 
 
 def warnings(plan: Plan) -> Iterator[str]:
@@ -50,10 +55,23 @@ def warnings(plan: Plan) -> Iterator[str]:
     if deleted := sum(row.deleted for row in rows):
         yield f"{_count(deleted, 'record')} were deleted before the group read them"
     yield from _held(rows)
+    yield from _undoing(plan)
     if gaps := sum(row.gaps or 0 for row in rows):
         yield f"{_count(gaps, 'offset')} between old and new have no record, because the topic is compacted"
     if plan.kind is Kind.OFFSETS and any(row.from_metadata and row.is_change for row in rows) and plan.undoes is None:
         yield "Some commits have metadata; a reset clears it as kafka-consumer-groups does, the undo restores it"
+
+
+def _undoing(plan: Plan) -> Iterator[str]:
+    """What a deletion or removal leaves behind, and how it can be taken back."""
+    if any(row.action is Action.DELETE for row in plan.partitions):
+        yield "Without a committed offset, consumers start where auto.offset.reset says"
+    if plan.kind is Kind.REMOVE_MEMBER:
+        yield "There is no undo. The member joins again if its process still runs"
+    if plan.kind is Kind.DELETE_GROUP and plan.partitions:
+        yield "Its undo plan commits these offsets again, which creates the group again"
+        if gone := [row for row in plan.partitions if row.topic_is_gone]:
+            yield f"{_count(len(gone), 'offset')} cannot be committed again: the topic does not exist"
 
 
 def _held(rows: tuple[PartitionPlan, ...]) -> Iterator[str]:

@@ -1,7 +1,9 @@
 """A reset in a real Chromium, on a real broker: planned, refused while active, then done, verified and undone."""
 
+import json
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -54,10 +56,21 @@ def shop(kafka: EmbeddedKafka, tmp_path: Path) -> Iterator[Shop]:
         yield Shop(kafka.bootstrap_servers, topic, group, client, url, undo)
 
 
-def planned(page: Page) -> Page:
+def planned(page: Page, headline: str = "Changes 2 of 2 partitions") -> Page:
     page.get_by_role("button", name="Make the plan").click()
-    expect(page.get_by_text("Changes 2 of 2 partitions")).to_be_visible()
+    expect(page.get_by_text(headline).first).to_be_visible()
     return page
+
+
+def undo_planned(page: Page) -> None:
+    page.get_by_role("button", name="Plan the undo").click()
+    expect(page.get_by_role("heading", name="Undo plan")).to_be_visible()
+
+
+def downloaded(page: Page, button: str) -> str:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button, exact=True).click()
+    return Path(download.value.path()).read_text()
 
 
 def applied(page: Page, shop: Shop, button: str) -> None:
@@ -78,6 +91,7 @@ def test_planned_refused_while_active_done_verified_and_undone(shop: Shop, open_
         expect(page.get_by_text("8 records read again, 0 skipped").first).to_be_visible()
         expect(page.get_by_text("worker-1 at").first).to_be_visible()
         applied(page, shop, "Apply")
+        expect(page.get_by_text("Refused, nothing was written.")).to_be_visible()
         expect(page.get_by_text("Stop these processes")).to_be_visible()
         assert shop.client.commits(shop.group) == commits(shop.topic, {0: 10, 1: 10})
     finally:
@@ -89,12 +103,66 @@ def test_planned_refused_while_active_done_verified_and_undone(shop: Shop, open_
     page.get_by_role("button", name="Verify").click()
     expect(page.get_by_text("2 of 2 partitions at the new offset")).to_be_visible()
     assert len(list(shop.undo_folder.glob("*.undo.csv"))) == 1
+    assert sorted(downloaded(page, "Undo offsets (CSV)").split()) == [f"{shop.topic},0,10", f"{shop.topic},1,10"]
+    stored = json.loads(downloaded(page, "Undo plan (JSON)"))
+    assert (stored["group"], stored["undoes"]) == (shop.group, "shift by -4")
 
-    page.get_by_role("button", name="Plan the undo").click()
-    expect(page.get_by_role("heading", name="Undo plan")).to_be_visible()
+    undo_planned(page)
     applied(page, shop, "Undo")
     expect(page.get_by_text("Every planned partition is at its new offset")).to_be_visible()
     assert shop.client.commits(shop.group) == commits(shop.topic, {0: 10, 1: 10})
+
+
+def test_an_empty_group_is_deleted_and_its_offsets_come_back(shop: Shop, open_page: Open) -> None:
+    page = planned(open_page(f"/reset?group={shop.group}&to=delete-group", url=shop.url), "Deletes group")
+    applied(page, shop, "Delete the group")
+    expect(page.get_by_text("does not exist any more")).to_be_visible()
+    assert shop.client.read(shop.group, ()).type is None
+    assert sorted(downloaded(page, "Undo offsets (CSV)").split()) == [f"{shop.topic},0,10", f"{shop.topic},1,10"]
+    page.get_by_role("button", name="Verify").click()
+    expect(page.get_by_text("committed offsets deleted in 2 of 2 partitions")).to_be_visible()
+
+    undo_planned(page)
+    applied(page, shop, "Undo")
+    expect(page.get_by_text("Every planned partition is at its new offset")).to_be_visible()
+    assert shop.client.commits(shop.group) == commits(shop.topic, {0: 10, 1: 10})
+
+
+def test_a_static_member_is_removed(shop: Shop, open_page: Open) -> None:
+    group = replace(shop, group=unique("static"))
+    member = Member(shop.servers, group.group, [shop.topic], {"group.instance.id": "pod-1"})
+    try:
+        wait_until(lambda: len(member.held) == 2, 120)
+        (before,) = shop.client.read(group.group, ()).members
+        page = open_page(f"/reset?group={group.group}&to=remove-member", url=shop.url)
+        page.get_by_label("Static member").click()
+        page.get_by_role("option", name="pod-1").click()
+        expect(page).to_have_url(re.compile("value=pod-1"))
+        planned(page, "Removes the static member pod-1")
+        applied(page, group, "Remove the member")
+        expect(page.get_by_text("is no longer in the group")).to_be_visible()
+        assert before.member_id not in {one.member_id for one in shop.client.read(group.group, ()).members}
+    finally:
+        member.leave()
+
+
+def test_the_offsets_of_an_uploaded_file(shop: Shop, open_page: Open, tmp_path: Path) -> None:
+    page = open_page(f"/reset?group={shop.group}&to=file", url=shop.url)
+
+    def sent(name: str, text: str) -> None:
+        (tmp_path / name).write_text(text)
+        page.locator("input[type=file]").set_input_files(tmp_path / name)
+        expect(page.get_by_text(name).first).to_be_visible()
+
+    sent("wrong.csv", f"{shop.topic},0,3\n{shop.topic},one,4\n")
+    page.get_by_role("button", name="Make the plan").click()
+    expect(page.get_by_text("wrong.csv, line 2: this is not topic,partition,offset")).to_be_visible()
+    sent("right.csv", f"{shop.topic},0,3\n{shop.topic},1,4\n")
+    planned(page)
+    expect(page.get_by_text("13 records read again, 0 skipped").first).to_be_visible()
+    applied(page, shop, "Apply")
+    expect(page.get_by_text("Every planned partition is at its new offset")).to_be_visible()
+    assert shop.client.commits(shop.group) == commits(shop.topic, {0: 3, 1: 4})
 
 
 def test_a_plan_on_a_phone(shop: Shop, open_page: Open) -> None:

@@ -21,7 +21,8 @@ AllowedHosts = Annotated[
     ),
 ]
 Insecure = Annotated[
-    bool, typer.Option("--insecure", help="Listen on any address without login: whoever reaches it sees everything.")
+    bool,
+    typer.Option("--insecure", help="Listen on any address without login: everybody who reaches it sees everything."),
 ]
 TlsCert = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Serve https with this certificate (PEM, with its chain).")

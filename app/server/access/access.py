@@ -66,7 +66,7 @@ class Access:
         return self._by_token(asked) or self._by_proxy(asked) or self._by_login(asked)
 
     def visitor(self, session: Session) -> Visitor:
-        """What whoever has the session may see and do now. Without grants: nothing, or the session has ended."""
+        """What the owner of the session may see and do now. Without grants: nothing, or the session has ended."""
         if session.ends_s is not None and self._clock_s() >= session.ends_s:
             return Visitor(session.name, session.address)
         if session.token_id is None:

@@ -47,7 +47,7 @@ class Token(BaseModel):
 
     @property
     def grant(self) -> Grant:
-        """What whoever has the token may see and do."""
+        """What the owner of the token may see and do."""
         return Grant(self.role, self.clusters, self.groups)
 
     def has_expired(self, now_ms: int) -> bool:

@@ -103,7 +103,7 @@ async def in_thread(respond: Callable[[], T], *, for_worker: bool) -> T:
 
 
 def check_rate() -> None:
-    """Count an expensive computation for whoever makes the request. Raises ApiError 429 if there were too many."""
+    """Count an expensive computation for the one that makes the request. Raises ApiError 429 if there were too many."""
     visitor = of_request()
     wait_s = 0.0 if visitor is None else computations.wait_s(visitor.client)
     if wait_s:

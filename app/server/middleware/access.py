@@ -60,7 +60,7 @@ class AccessMiddleware:
             await self._identify(whole.access, asked, scope, receive, guarded)
 
     async def _identify(self, access: Access, asked: Connection, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer whoever may be answered."""
+        """Answer requests that may be answered."""
         session = access.identify(asked)
         if isinstance(session, Refusal):
             self._recorder.refused(asked, session)

@@ -33,7 +33,7 @@ def login_page(asked: Connection, providers: tuple[str, ...], base_path: str) ->
     """The page that leads to the login, and after it back to the page that was asked for."""
     after = quote(f"{asked.path}{asked.query and f'?{asked.query}'}", safe="")
     address = f"{base_path}login?next={after}&amp;provider="
-    links = [f'<p class="lead"><a href="{address}{quote(name)}">{escape(_label(name))}</a></p>' for name in providers]
+    links = [f'<p class="login"><a href="{address}{quote(name)}">{escape(_label(name))}</a></p>' for name in providers]
     none = "<p>This server has no login for browsers. Programs send a token.</p>"
     content = f"<h1>groupscope</h1>\n<p>Log in to see Kafka consumer groups.</p>\n{''.join(links) or none}"
     return _page("Log in", content, HTTPStatus.UNAUTHORIZED, base_path)
@@ -49,7 +49,7 @@ def no_role_page(name: str, can_log_out: bool, base_path: str) -> HTMLResponse:
     content = (
         f"<h1>No role for <code>{escape(name)}</code></h1>\n"
         '<p class="lead">You are logged in, but the roles file of this server gives you no role.</p>\n'
-        f"<p>Ask whoever runs groupscope here to add you, or one of your groups, to it.</p>{log_out}"
+        f"<p>Ask the administrator of groupscope to add you, or one of your groups, to it.</p>{log_out}"
     )
     return _page("No role", content, HTTPStatus.FORBIDDEN, base_path)
 

@@ -127,9 +127,9 @@ def visitor() -> None:
 
 
 def is_open() -> None:
-    """That whoever reaches the server sees everything, if so."""
+    """That everybody who reaches the server sees everything, if so."""
     if source.installed().settings.insecure and not source.installed().settings.has_login:
-        rest = "It was started with `--insecure`: whoever reaches its address sees everything here."
+        rest = "It was started with `--insecure`: everybody who reaches its address sees everything here."
         widgets.line(":orange", "lock_open", "This server has no login", rest)
 
 

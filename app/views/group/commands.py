@@ -53,7 +53,7 @@ def commands(view: GroupView, snapshot: ClusterSnapshot, tools: Tools) -> list[C
         case Status.BEYOND_END if affected:
             return [_reset(view, affected, tools)]
         case Status.TOPIC_DELETED if affected:
-            return [_delete_offsets(view, affected, tools)]
+            return [_forget_topics(view, affected, tools)]
         case Status.NO_MEMBERS:
             return [Command("Show its state", _groups(view, tools, "--describe", "--state"))]
     describe = _groups(view, tools, "--describe", "--members", "--verbose")
@@ -112,8 +112,19 @@ def _reset(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> C
 
 def _topic(view: GroupView, name: str, partitions: Sequence[str]) -> str:
     """`topic:0,1`, or the whole topic: share groups have no offsets of single partitions to reset."""
-    is_whole = view.group.type is GroupType.SHARE or len(partitions) > MOST_PARTITIONS_NAMED
-    return name if is_whole else f"{name}:{','.join(partitions)}"
+    is_long = len(partitions) > MOST_PARTITIONS_NAMED
+    is_whole = is_long and len(partitions) == sum(row.tp.topic == name for row in view.lags)
+    return name if is_whole or view.group.type is GroupType.SHARE else f"{name}:{','.join(partitions)}"
+
+
+def _forget_topics(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> Command:
+    """Consumer groups: a broker deletes the offsets of a topic only while the topic exists, or with the group."""
+    if view.group.type is GroupType.SHARE:
+        return _delete_offsets(view, affected, tools)
+    if len(affected) == len(view.lags):
+        return Command("Delete the group: none of its topics exists", _groups(view, tools, "--delete"))
+    purpose = "Kafka deletes these offsets only with the group. Show all that the group has committed"
+    return Command(purpose, _groups(view, tools, "--describe", "--offsets"))
 
 
 def _delete_offsets(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> Command:

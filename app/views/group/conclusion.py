@@ -12,7 +12,7 @@ LINKS = (
     ("What if…", "alt_route", "whatif"),
     ("Generations", "timeline", "generations"),
     ("History", "history", "history"),
-    ("Plan a reset", "restart_alt", "reset"),
+    ("Reset…", "restart_alt", "reset"),
 )
 
 

@@ -9,6 +9,7 @@ from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
 from app.views.group import remedy
 from app.views.group.commands import Command, Tools, add_partitions, commands
+from app.views.group.reset_link import ResetLink, reset_link
 from app.views.group.state import view as view_of
 from app.views.group.view import GroupView
 from lag.errors import GroupscopeError
@@ -23,13 +24,17 @@ PLAINTEXT = "PLAINTEXT"
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """What to do. `what_if` is the draft of the change that `condition` names; None where no what-if shows it."""
+    """What to do. `what_if` is the draft of the change that `condition` names; None where no what-if shows it.
+
+    `reset` is the reset that answers the verdict, if one does.
+    """
 
     action: str
     reason: str
     commands: tuple[Command, ...]
     condition: str = ""
     what_if: Draft | None = None
+    reset: ResetLink | None = None
 
 
 @state.once_per_snapshot(max_entries=32)
@@ -46,10 +51,10 @@ def next_step(page: state.Shown, group_id: str) -> NextStep | None:
     draft = _draft(page, view)
     its = None if draft is None else remedy.change(found, view, draft)
     if draft is None or its is None:
-        return NextStep(advised.action, advised.reason, lines)
+        return NextStep(advised.action, advised.reason, lines, reset=reset_link(view))
     if grown := its.partitions:
         lines = (add_partitions(grown.topic, grown.partitions, tools), *lines)
-    return NextStep(advised.action, advised.reason, lines, its.condition, draft.then(its.actions))
+    return NextStep(advised.action, advised.reason, lines, its.condition, draft.then(its.actions), reset_link(view))
 
 
 def _draft(page: state.Shown, view: GroupView) -> Draft | None:
@@ -79,8 +84,16 @@ def show(page: state.Shown, view: GroupView) -> None:
         for command in step.commands:
             st.markdown(f":small[:gray[{formats.md(command.purpose)}:]]")
             st.code(command.line, language="bash", wrap_lines=True)
+        if step.reset is not None:
+            _reset(step.reset)
         if step.what_if is not None:
             _effect(step.condition, step.what_if)
+
+
+def _reset(its: ResetLink) -> None:
+    """Opens the plan of the reset, filled in."""
+    options = {"icon": ":material/restart_alt:", "key": "next_step_to_reset"}
+    widgets.page_button(its.label, "reset", lambda: its.parameters, **options)
 
 
 @st.fragment(parallel=True)

@@ -29,7 +29,7 @@ if view is None:
     conclusion.not_found(page, chosen)
     st.stop()
 
-left, right = st.columns([0.8, 0.2], vertical_alignment="bottom")
+left, right = st.columns([0.74, 0.26], vertical_alignment="bottom")
 with left:
     required_report.headline(page, text.headline(view, state.zone()))
 with right, st.container(gap="xxsmall"):

@@ -1,24 +1,26 @@
-"""The choices of the page: group, where the offsets go, topics."""
+"""The choices of the page: group, change, and what the change needs: a value, a file, topics."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import streamlit as st
 
-from app.ui import state, widgets
+from app.ui import state, upload, widgets
 from app.views.reset import runs
-from app.views.reset.link import MAX_TEXT, WAYS, Choice
+from app.views.reset.link import FILE_KEY, MAX_TEXT, WAYS, Choice
+
+FILE_TYPES = ("csv", "json", "yaml", "yml")
 
 
 def draw(page: state.Shown, choice: Choice) -> None:
-    """The form. Every choice is in the URL; the button makes the plan."""
-    group, way, value, topics = st.columns([0.24, 0.24, 0.26, 0.26], gap="small", vertical_alignment="bottom")
-    with group:
-        _pick("Group", state.group_ids(page), choice.group, "group")
-    with way:
-        _pick("New offsets", list(WAYS), choice.way, "to", format_func=lambda name: WAYS[name].label)
-    label = WAYS[choice.way].value
-    with value:
-        _field(label or "No value needed", "value", WAYS[choice.way].example, disabled=label is None)
-    with topics:
-        _field("Topics", "topics", "all that the group has committed", help_=_TOPICS)
+    """The form. Every choice but the file is in the URL; the button makes the plan."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        for field in _fields(page, choice):
+            with st.container(gap="xxsmall", width=FIELD_PX):
+                field()
+    if choice.way == "file":
+        _uploader()
+    widgets.note(WAYS[choice.way].means)
     clicked = widgets.clicked(
         "Make the plan", "reset_plan", type="primary", icon=":material/checklist:", disabled=choice.group is None
     )
@@ -27,24 +29,80 @@ def draw(page: state.Shown, choice: Choice) -> None:
         st.rerun()
 
 
+FIELD_PX = 300
+
+
+def _fields(page: state.Shown, choice: Choice) -> Iterator[Callable[[], None]]:
+    way = WAYS[choice.way]
+    yield lambda: _pick(
+        "Group", state.group_ids(page), choice.group, "group", _choose_group, placeholder="Choose a group"
+    )
+    yield lambda: _pick("Change", list(WAYS), choice.way, "to", _choose_way, format_func=lambda name: WAYS[name].label)
+    if choice.way == "remove-member":
+        yield lambda: _pick_member(page, choice)
+    elif way.value is not None:
+        yield lambda: _text(way.value or "", "value", way.example)
+    if way.has_topics:
+        yield lambda: _text("Topics", "topics", _ALL.get(choice.way, "all that the group has committed"), _TOPICS)
+
+
 _TOPICS = "Separated by blanks: a topic, topic:0,1 for partitions, or a pattern such as pay.*"
+_ALL = {"file": "all that the file has", "group": "all that the other group has committed"}
 
 
-def _pick(label: str, options: list[str], chosen: str | None, name: str, **more: object) -> None:
-    with st.container(gap="xxsmall"):
-        st.markdown(f":small[{label}]")
-        widgets.picker(label, options, chosen, f"reset_{name}", lambda new: state.set_url(name, new), **more)
+def _choose_group(group: str) -> None:
+    state.set_url("group", group)
+    if state.url("to") == "remove-member":
+        state.set_url("value", None)
 
 
-def _field(label: str, name: str, example: str, disabled: bool = False, help_: str | None = None) -> None:
+def _choose_way(way: str) -> None:
+    """The value of one change is none of another."""
+    state.set_url("to", way)
+    state.set_url("value", None)
+
+
+def _pick(
+    label: str, options: list[str], chosen: str | None, name: str, choose: Callable[[Any], None], **more: Any
+) -> None:
+    st.markdown(f":small[{label}]")
+    widgets.picker(label, options, chosen, f"reset_{name}", choose, **more)
+
+
+def _pick_member(page: state.Shown, choice: Choice) -> None:
+    """The static members of the group, by instance id."""
+    group = None if choice.group is None else page.report.snapshot.group(choice.group)
+    instances = sorted(member.instance_id for member in (group.members if group else ()) if member.instance_id)
+    nobody = "Choose its instance id" if instances else "The group has no static member"
+    _pick(
+        "Static member",
+        instances,
+        choice.value or None,
+        "member",
+        lambda new: state.set_url("value", new),
+        placeholder=nobody,
+        disabled=not instances and not choice.value,
+    )
+
+
+def _text(label: str, name: str, example: str, help_: str | None = None) -> None:
     key = f"reset_{name}"
     st.session_state[key] = (state.url(name) or "")[:MAX_TEXT]
     st.text_input(
         label,
         key=key,
         placeholder=example,
-        disabled=disabled,
         help=help_,
         max_chars=MAX_TEXT,
         on_change=lambda: state.set_url(name, st.session_state[key].strip() or None),
+    )
+
+
+def _uploader() -> None:
+    st.file_uploader(
+        "CSV of kafka-consumer-groups (topic,partition,offset), or a plan (JSON or YAML)",
+        type=list(FILE_TYPES),
+        max_upload_size=upload.MOST_UPLOAD_MB,
+        key=FILE_KEY,
+        width=2 * FIELD_PX,
     )

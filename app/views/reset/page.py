@@ -2,28 +2,28 @@
 
 import streamlit as st
 
-from app.ui import formats, required_report, widgets
-from app.views.reset import form, link, parts, runs
+from app.ui import required_report, widgets
+from app.views.reset import apply, form, link, parts, results, runs, text
 
 widgets.follow()
 page = required_report.require_report()
 choice = link.read()
 title = st.container(gap="xxsmall")
 with title:
-    name = (
-        f"Reset the offsets of {formats.code(choice.group)}" if choice.group else "Choose a group to reset its offsets"
-    )
-    required_report.headline(page, name)
-    required_report.status_line("", "nothing is written before you confirm", small=True)
+    required_report.headline(page, text.headline(choice))
+    required_report.status_line("", text.state_of(page, choice), small=True)
 form.draw(page, choice)
 running = runs.watch()
 runs.last_error()
 plan, result = runs.plan(), runs.result()
 if plan is not None and not running:
     if result is not None:
-        parts.show_result(result)
+        results.show_result(plan, result)
     parts.show_plan(plan)
-    parts.show_apply(plan)
+    if runs.is_outdated(choice):
+        widgets.line(":orange", "warning", "The choices have changed since this plan was made", "Make the plan again.")
+    else:
+        apply.show_apply(plan)
 elif not running:
     widgets.note(
         "The plan shows, for each partition, from which offset to which, how many records are read again or skipped, "

@@ -1,6 +1,7 @@
 """The step that this session runs, and what the last ones gave: a plan, and the results of applying or verifying it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -8,12 +9,11 @@ import streamlit as st
 from app.server import source
 from app.server.reset_audit import AuditedChange
 from app.server.reset_task import ResetRun, ResetTask, Step
-from app.ui import formats, state, widgets
+from app.ui import formats, state
 from app.views.reset.link import Choice
-from lag.errors import ConfigError, GroupscopeError
+from lag.errors import ConfigError, GroupscopeError, ResetRefused
 from lag.reset.files.plan_file import plan_from_document
 from lag.reset.model import Plan
-from lag.reset.planning.make_plan import Request
 
 LOOK_EVERY = "1s"
 WORDS = {
@@ -21,15 +21,36 @@ WORDS = {
     Step.APPLY: "Applying the plan…",
     Step.VERIFY: "Reading the group…",
 }
-_RUN, _PLAN, _RESULT, _ERROR = "_reset_run", "_reset_plan", "_reset_result", "_reset_error"
+_RUN, _PLAN, _CHOICE = "_reset_run", "_reset_plan", "_reset_choice"
+_RESULT, _ERROR = "_reset_result", "_reset_error"
+
+
+@dataclass(frozen=True, slots=True)
+class MadePlan:
+    """A plan, the cluster that it is for, and the choice that it was made from; an undo plan has none."""
+
+    cluster: str | None
+    plan: Plan
+    choice: Choice | None = None
 
 
 def plan() -> Plan | None:
     """The plan that is shown, if it is for the group and cluster that are chosen."""
-    found: tuple[str | None, Plan] | None = st.session_state.get(_PLAN)
-    if found is None or found[0] != state.cluster() or found[1].group_id != state.url("group"):
+    found = _made()
+    return None if found is None else found.plan
+
+
+def _made() -> MadePlan | None:
+    found: MadePlan | None = st.session_state.get(_PLAN)
+    if found is None or found.cluster != state.cluster() or found.plan.group_id != state.url("group"):
         return None
-    return found[1]
+    return found
+
+
+def is_outdated(choice: Choice) -> bool:
+    """Whether the plan that is shown was made from another choice."""
+    found = _made()
+    return found is not None and found.choice not in (None, choice)
 
 
 def result() -> dict[str, Any] | None:
@@ -42,21 +63,17 @@ def start_plan(choice: Choice) -> None:
     """Make a new plan; what was shown before goes. An error is kept for `last_error`."""
     _forget(_PLAN, _RESULT)
     try:
-        assert choice.group is not None
-        wanted = choice.specification(state.now_ms())
-        _check_seen(choice.group, *([choice.value] if choice.way == "group" else []))
-        request = Request(
-            choice.group, wanted, choice.topics, all_topics=not choice.topics and not choice.names_its_partitions
-        )
-        _start(ResetTask(Step.PLAN, _cluster(), request))
+        wanted = choice.asked(state.now_ms())
+        _check_seen(*choice.groups)
+        _start(ResetTask(Step.PLAN, _cluster(), wanted))
+        st.session_state[_CHOICE] = choice
     except ConfigError as error:
         st.session_state[_ERROR] = error
 
 
 def start(step: Step, made: Plan) -> None:
-    """Apply or verify a plan, which becomes the plan that is shown."""
+    """Apply or verify the plan that is shown."""
     settings = source.current().settings
-    st.session_state[_PLAN] = (state.cluster(), made)
     try:
         _check_seen(made.group_id)
         task = ResetTask(step, _cluster(), None, made, settings.allow_writes, settings.undo_folder)
@@ -87,7 +104,7 @@ def _check_seen(*group_ids: str) -> None:
 
 def show(made: Plan) -> None:
     """Show a plan instead of the present one: to undo what was done."""
-    st.session_state[_PLAN] = (state.cluster(), made)
+    st.session_state[_PLAN] = MadePlan(state.cluster(), made)
     _forget(_RESULT)
 
 
@@ -127,7 +144,8 @@ def _take(run: ResetRun) -> None:
     if run.document is None:
         st.session_state[_ERROR] = run.error or GroupscopeError("The step gave no result")
     elif run.task.step is Step.PLAN:
-        st.session_state[_PLAN] = (run.task.cluster.name, plan_from_document(run.document))
+        made = plan_from_document(run.document)
+        st.session_state[_PLAN] = MadePlan(run.task.cluster.name, made, st.session_state.get(_CHOICE))
     else:
         before = st.session_state.get(_RESULT) or {}
         kept = {key: before[key] for key in ("undo", "undo_csv", "plan") if key in before}
@@ -144,7 +162,9 @@ def _progress() -> None:
 
 
 def last_error() -> None:
-    """Why the last step failed or was refused, if so."""
+    """Why the last step failed or was refused, if so, and what to do."""
     error: GroupscopeError | None = st.session_state.get(_ERROR)
-    if error is not None:
-        widgets.line(":red", "error", formats.md(error.cause), formats.md(error.hint))
+    if error is None:
+        return
+    refused = "**Refused, nothing was written.** " if isinstance(error, ResetRefused) else ""
+    st.markdown(f":red[:material/error: {refused}{formats.md(error.cause.rstrip('.'))}.] {formats.md(error.hint)}")

@@ -13,7 +13,7 @@ from lag.errors import ConnectError, GroupscopeError
 from lag.reset.access import Errors, GroupWriter
 from lag.reset.applying.checks import check, is_after, refuse_other_cluster
 from lag.reset.applying.undo import undo_plan
-from lag.reset.applying.verify import PartitionResult, is_done, results
+from lag.reset.applying.verify import PartitionResult, Verified, is_done, results, verified
 from lag.reset.model import Action, Commit, GroupReading, Kind, PartitionPlan, Plan
 
 BATCH = 500
@@ -137,8 +137,8 @@ def _batches(rows: Sequence[PartitionPlan], size: int) -> Iterator[Sequence[Part
     return (rows[at : at + size] for at in range(0, len(rows), size))
 
 
-def verify_plan(plan: Plan, cluster: GroupWriter) -> tuple[PartitionResult, ...]:
-    """Where each partition of the plan is now. Raises ResetRefused for another cluster, ConnectError."""
+def verify_plan(plan: Plan, cluster: GroupWriter) -> Verified:
+    """How far the plan is applied. Raises ResetRefused for another cluster, ConnectError."""
     now = cluster.read(plan.group_id, ())
     refuse_other_cluster(plan, now)
-    return results(plan, {tp: p.commit for tp, p in now.positions.items() if p.commit is not None})
+    return verified(plan, now)

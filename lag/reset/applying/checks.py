@@ -11,7 +11,12 @@ from lag.reset.planning.targets import BLOCKING
 MOST_NAMED = 5
 STOP = (
     "Stop these processes (scale the deployment to 0, or stop the service) and wait until the group is Empty. "
-    "A static member stays until its session times out; groupscope reset remove-member plans its removal"
+    "A static member stays until its session times out, or until it is removed: groupscope reset remove-member"
+)
+
+NEW_PLAN = (
+    "Make a new plan and review it. If offsets change again while the group has no members, "
+    "stop the consumer that commits for it without joining it (KafkaConsumer.assign)"
 )
 
 
@@ -33,7 +38,7 @@ def check(plan: Plan, now: GroupReading) -> None:
         raise ResetRefused(f"Group {plan.group_id} does not exist any more", "Nothing is left to do")
     if reasons := [*_changed(plan, now), *_unlisted(plan, now)]:
         more = f"; and {len(reasons) - MOST_NAMED:,} more" if len(reasons) > MOST_NAMED else ""
-        raise ResetRefused("; ".join(reasons[:MOST_NAMED]) + more, "Make a new plan and review it")
+        raise ResetRefused("; ".join(reasons[:MOST_NAMED]) + more, NEW_PLAN)
 
 
 def refuse_other_cluster(plan: Plan, now: GroupReading) -> None:
@@ -47,13 +52,12 @@ def refuse_other_cluster(plan: Plan, now: GroupReading) -> None:
 
 def _check_member(plan: Plan, now: GroupReading) -> None:
     """The static member must be there still, as the process that it was when the plan was made."""
-    planned = {m.member_id for m in plan.members if m.instance_id == plan.instance_id}
     found = {m.member_id for m in now.members if m.instance_id == plan.instance_id}
     if not found:
         raise ResetRefused(
             f"Group {plan.group_id} has no static member {plan.instance_id} any more", "Nothing is left to do"
         )
-    if found != planned:
+    if found != plan.removed_members:
         raise ResetRefused(
             f"The static member {plan.instance_id} has joined again since the plan was made", "Make a new plan"
         )

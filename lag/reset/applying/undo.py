@@ -44,7 +44,7 @@ def _back(row: PartitionPlan) -> PartitionPlan:
         lag_before=row.lag_after,
         lag_after=row.lag_before,
     )
-    if row.log_end is None and row.topic_id is None:
+    if row.topic_is_gone:
         return replace(back, action=Action.NONE, reason="the topic does not exist: nothing can be committed for it")
     if row.from_offset is None or row.to_offset is None:
         return back

@@ -7,7 +7,7 @@ from enum import StrEnum
 from assignors.model import TopicPartition
 from lag.reset.access import Errors
 from lag.reset.applying.checks import Commits, is_after, is_before
-from lag.reset.model import Action, PartitionPlan, Plan
+from lag.reset.model import DEAD, Action, GroupReading, Kind, PartitionPlan, Plan
 
 
 class Outcome(StrEnum):
@@ -30,6 +30,37 @@ class PartitionResult:
     to_offset: int | None
     now: int | None
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """How far a plan is applied: a result for each partition, and the group or member that is not gone as planned."""
+
+    results: tuple[PartitionResult, ...]
+    error: str = ""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all that is planned is done."""
+        return not self.error and is_done(self.results)
+
+
+def verified(plan: Plan, now: GroupReading) -> Verified:
+    """How far a plan is applied to the group as it is `now`."""
+    commits = {tp: position.commit for tp, position in now.positions.items() if position.commit is not None}
+    return Verified(results(plan, commits), _remaining(plan, now))
+
+
+def _remaining(plan: Plan, now: GroupReading) -> str:
+    """What still exists, though the plan removes it."""
+    if plan.kind is Kind.OFFSETS:
+        return ""
+    if now.problems:
+        return f"Group {plan.group_id} cannot be read: {now.problems[0].cause}"
+    if plan.kind is Kind.DELETE_GROUP:
+        return "" if now.state == DEAD else f"Group {plan.group_id} still exists"
+    removed = plan.removed_members & {member.member_id for member in now.members}
+    return f"The static member {plan.instance_id} is still in the group" if removed else ""
 
 
 def results(plan: Plan, commits: Commits, errors: Errors | None = None) -> tuple[PartitionResult, ...]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from lag.errors import ConfigError
+from lag.reset.asked.offsets_file import offsets_file
 from lag.reset.asked.specification import (
     Current,
     Delete,
@@ -11,16 +12,13 @@ from lag.reset.asked.specification import (
     Exact,
     FromGroup,
     Latest,
-    Listed,
     Shift,
     Specification,
     Time,
     parse_skip,
 )
 from lag.reset.asked.times import duration_ms, timestamp_ms
-from lag.reset.files.offsets_csv import parse_offsets_csv
-from lag.reset.files.plan_file import YAML_ENDINGS, load_plan
-from lag.reset.model import Action
+from lag.reset.files.plan_file import read_file
 
 MOST_OFFSET = 2**63 - 1
 
@@ -80,7 +78,7 @@ def _valued(asked: Asked, group_id: str, now_ms: int) -> Specification:
     if asked.to_offset is not None:
         return Exact(_checked(asked.to_offset))
     if asked.from_file is not None:
-        return from_file(asked.from_file, group_id)
+        return offsets_file(read_file(asked.from_file), str(asked.from_file), group_id)
     if asked.from_group is not None:
         return FromGroup(asked.from_group)
     return parse_skip(list(asked.skip))
@@ -90,19 +88,3 @@ def _checked(number: int) -> int:
     if abs(number) > MOST_OFFSET:
         raise ConfigError(f"{number} is larger than any offset", "Give an offset of Kafka, at most 2^63 - 1")
     return number
-
-
-def from_file(path: Path, group_id: str) -> Listed:
-    """The offsets of a plan (.json, .yaml), else of a CSV. Raises ConfigError."""
-    if path.suffix in (".json", *YAML_ENDINGS):
-        plan = load_plan(path)
-        offsets = {row.tp: row.to_offset for row in plan.partitions if row.action is Action.SET}
-        found = {tp: offset for tp, offset in offsets.items() if offset is not None}
-        if not found:
-            raise ConfigError(f"{path} sets no offset", "Name a plan that sets offsets")
-        return Listed(found, path.name)
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}", "Name a plan, or a CSV of kafka-consumer-groups") from None
-    return Listed(parse_offsets_csv(text, group_id, str(path)), path.name)

@@ -8,19 +8,21 @@ from base64 import b64decode
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from assignors.model import TopicPartition
 from lag.errors import ConfigError
 from lag.model import GroupType
 from lag.reset.model import Action, Kind, PartitionPlan, Plan, PlannedMember, RecordHead
-from lag.settings_file import load_settings_file
-from lag.times import ms
+from lag.settings_file import parse_settings
+from lag.times import from_iso_time
 
 MOST_BYTES = 64 * 1024 * 1024
 YAML_ENDINGS = (".yaml", ".yml")
 Offset = Annotated[int, Field(ge=0, lt=2**63)]
 Count = Annotated[int, Field(ge=0)]
+Time = Annotated[int, BeforeValidator(from_iso_time)]
+"""Milliseconds since 1970; in the file as `iso_time` writes them."""
 
 
 class _Strict(BaseModel):
@@ -29,7 +31,7 @@ class _Strict(BaseModel):
 
 class _RecordFile(_Strict):
     offset: Offset
-    at: AwareDatetime
+    at: Time
     key: str | None = None
     key_base64: str | None = None
     headers: list[tuple[str, str | None]] = []
@@ -49,8 +51,8 @@ class _PartitionFile(_Strict):
     skipped: Count | None = None
     deleted: Count = 0
     offsets_without_record: Count | None = None
-    from_at: AwareDatetime | None = None
-    to_at: AwareDatetime | None = None
+    from_at: Time | None = None
+    to_at: Time | None = None
     lag_before: int | None = None
     lag_after: int | None = None
     log_start: Offset | None = None
@@ -85,7 +87,7 @@ class PlanFile(_Strict):
     cluster_id: str | None
     group: Annotated[str, Field(min_length=1)]
     group_type: GroupType | None
-    made_at: AwareDatetime
+    made_at: Time
     state: str
     epoch: int | None = None
     members: list[_MemberFile] = []
@@ -135,12 +137,25 @@ def _sync_folder(folder: Path) -> None:
 
 def load_plan(path: Path) -> Plan:
     """The plan in a file. Raises ConfigError, which names the lines of what is wrong."""
-    if path.is_file() and path.stat().st_size > MOST_BYTES:
-        raise ConfigError(f"{path} is larger than 64 MB", "Name a plan of groupscope reset plan")
+    return parse_plan(read_file(path), str(path))
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a plan, or of another file of offsets. Raises ConfigError."""
     try:
-        return _plan(load_settings_file(path, PlanFile, "plan of groupscope reset plan"))
+        if path.is_file() and path.stat().st_size > MOST_BYTES:
+            raise ConfigError(f"{path} is larger than 64 MB", "Name a plan of groupscope reset plan")
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", "Name a plan of groupscope reset plan") from None
+
+
+def parse_plan(data: bytes, name: str) -> Plan:
+    """The plan in the bytes of the file `name`. Raises ConfigError, which names the lines of what is wrong."""
+    try:
+        return _plan(parse_settings(data, name, PlanFile))
     except ValidationError:
-        raise ConfigError(f"{path} is empty", "Name a plan of groupscope reset plan") from None
+        raise ConfigError(f"{name} is empty", "Name a plan of groupscope reset plan") from None
 
 
 def plan_from_document(document: Any) -> Plan:
@@ -159,7 +174,7 @@ def _plan(file: PlanFile) -> Plan:
         cluster_id=file.cluster_id,
         group_id=file.group,
         group_type=file.group_type,
-        made_at_ms=ms(file.made_at),
+        made_at_ms=file.made_at,
         state=file.state,
         epoch=file.epoch,
         members=tuple(PlannedMember(**member.model_dump()) for member in file.members),
@@ -184,8 +199,8 @@ def _row(row: _PartitionFile) -> PartitionPlan:
         log_start=row.log_start,
         log_end=row.log_end,
         last_stable=row.last_stable,
-        from_ms=None if row.from_at is None else ms(row.from_at),
-        to_ms=None if row.to_at is None else ms(row.to_at),
+        from_ms=row.from_at,
+        to_ms=row.to_at,
         read_again=row.read_again,
         skipped=row.skipped,
         deleted=row.deleted,
@@ -201,7 +216,7 @@ def _row(row: _PartitionFile) -> PartitionPlan:
 def _head(record: _RecordFile) -> RecordHead:
     return RecordHead(
         offset=record.offset,
-        timestamp_ms=ms(record.at),
+        timestamp_ms=record.at,
         key=_data(record.key, record.key_base64),
         headers=tuple((name, None if value is None else value.encode()) for name, value in record.headers),
         value_bytes=record.value_bytes,

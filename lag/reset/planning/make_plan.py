@@ -220,8 +220,7 @@ def _deleted(tp: TopicPartition, position: Position | None) -> PartitionPlan:
     row = _row(tp, position)
     if position is None or position.commit is None:
         return replace(row, reason="nothing is committed that could be deleted")
-    notes = ("without a committed offset its consumers start where auto.offset.reset says",)
-    return replace(row, action=Action.DELETE, notes=notes)
+    return replace(row, action=Action.DELETE)
 
 
 def _row(tp: TopicPartition, position: Position | None) -> PartitionPlan:

@@ -1,5 +1,6 @@
 """The steps of the page Reset offsets, each in a process of its own, on a real broker."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from app.server.access.visitor import Grant, Role, Visitor
 from app.server.reset_audit import AuditedChange
-from app.server.reset_task import ResetRun, ResetTask, Step
+from app.server.reset_task import Asked, FileRequest, GroupDeletion, MemberRemoval, ResetRun, ResetTask, Step
 from app.server.settings import ClusterSettings, Settings
 from app.server.source import Source
 from lag.audit.event import Outcome
@@ -59,6 +60,35 @@ def test_planned_refused_without_permission_applied_and_verified(
     assert client.commits(group) == commits(topic, {0: 0})
     assert [row.to_offset for row in load_plan(Path(applied["undo"])).partitions] == [7]
     assert known(ended(ResetTask(Step.VERIFY, cluster, None, plan)).document)["done"] is True
+
+
+def test_files_are_read_and_a_group_is_deleted_in_the_process(
+    kafka: EmbeddedKafka, client: GroupClient, tmp_path: Path
+) -> None:
+    topic, group = unique("orders"), unique("billing")
+    make_topic(kafka.bootstrap_servers, topic)
+    produce(kafka.bootstrap_servers, topic, {0: 10})
+    client.commit(group, commits(topic, {0: 7}))
+    cluster = ClusterSettings(name="test", bootstrap_servers=kafka.bootstrap_servers)
+
+    def planned(asked: Asked) -> ResetRun:
+        return ended(ResetTask(Step.PLAN, cluster, asked))
+
+    from_csv = known(planned(FileRequest(group, "o.csv", f"{topic},0,3\n".encode())).document)
+    from_plan = known(planned(FileRequest(group, "p.json", json.dumps(from_csv).encode())).document)
+    assert [row["to"] for document in (from_csv, from_plan) for row in document["partitions"]] == [3, 3]
+    wrong = planned(FileRequest(group, "o.csv", f"{topic},0,3\n{topic},x,3\n".encode()))
+    assert known(wrong.error).cause == "o.csv, line 2: this is not topic,partition,offset"
+    nobody = planned(MemberRemoval(group, "pod-1"))
+    assert known(nobody.error).hint == "It has no static members"
+
+    plan = plan_from_document(known(planned(GroupDeletion(group)).document))
+    unapplied = known(ended(ResetTask(Step.VERIFY, cluster, None, plan)).document)
+    assert (unapplied["done"], unapplied["error"]) == (False, f"Group {group} still exists")
+    applied = known(ended(ResetTask(Step.APPLY, cluster, None, plan, True, tmp_path)).document)
+    assert applied["done"] is True
+    assert client.read(group, ()).type is None
+    assert Path(applied["undo_csv"]).read_text() == f"{topic},0,7\n"
 
 
 def test_a_change_on_the_page_is_audited_from_start_to_end_and_a_viewer_is_refused(

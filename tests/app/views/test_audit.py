@@ -25,7 +25,7 @@ def test_the_newest_events_come_first(open_page: Open) -> None:
     assert list(rows["action"]) == ["reset", "request", "login"]
     assert list(rows["actor"])[1:] == [None, "ann@example.com"]
     assert rows["plan"].iloc[0] == "p-1"
-    assert "`--audit FILE` keeps them" in said(page)
+    assert "`--audit FILE` keeps all" in said(page)
 
 
 def test_events_are_filtered_by_action_and_outcome(open_page: Open) -> None:
@@ -40,3 +40,11 @@ def test_an_empty_log_says_so(open_page: Open) -> None:
         title(open_page("audit", feeds.source(demo=feeds.HandFeed(feeds.report()))))
         == "Nothing is in the audit log yet"
     )
+
+
+def test_columns_in_which_nothing_stands_are_left_out(open_page: Open) -> None:
+    its = feeds.source(demo=feeds.HandFeed(feeds.report()))
+    its.audit.append(AuditEvent(1_795_258_000_000, "reset", Outcome.OK, None, "", "demo", "billing", detail="Changes"))
+    page = open_page("audit", its)
+    assert list(table(page, "Events").columns) == ["at", "action", "outcome", "group", "detail", "cluster"]
+    assert "This server has no login" in said(page)

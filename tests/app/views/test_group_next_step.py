@@ -9,13 +9,15 @@ from streamlit.testing.v1 import AppTest
 from app.ui import state
 from app.ui.labs import link_codec
 from app.views.group.commands import Tools, commands
+from app.views.group.reset_link import reset_link
 from app.views.group.view import GroupView, group_view
 from assignors.whatif.events import AddPartitions, Join, Restart
 from lag.model import FOREVER, ClusterSnapshot, GroupType
 from lag.verdict.status import Status
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
-from tests.app.reading import asked, said
+from tests.app.reading import asked, said, title
+from tests.support.known import known
 
 TOOLS = Tools("b:9092")
 SPECS = {spec.group_id: spec for spec in synthetic.specs()}
@@ -68,8 +70,7 @@ def lines(spec: synthetic.Spec, **topic: Any) -> list[str]:
         (
             "returns-processor",
             [
-                "kafka-consumer-groups --bootstrap-server b:9092 --delete-offsets --group returns-processor"
-                " --topic returns.v1"
+                "kafka-consumer-groups --bootstrap-server b:9092 --delete --group returns-processor",
             ],
         ),
         ("dlq-replayer", ["kafka-consumer-groups --bootstrap-server b:9092 --describe --group dlq-replayer --state"]),
@@ -81,6 +82,50 @@ def lines(spec: synthetic.Spec, **topic: Any) -> list[str]:
 )
 def test_each_verdict_has_the_command_of_kafkas_own_tool(group: str, expected: list[str]) -> None:
     assert lines(SPECS[group]) == expected
+
+
+@pytest.mark.parametrize(
+    ("group", "wanted"),
+    [
+        ("orders-enrichment", ("earliest", "", "orders:0,1")),
+        ("recreated-topic-reader", ("earliest", "", "recreated:0,1,2")),
+        ("billing-settlement", ("skip", f"billing.events:7:{96_000_000 + 7 * 417_003 - 402_117}", "")),
+        ("dlq-replayer", ("delete-group", "", "")),
+        ("returns-processor", ("delete-group", "", "")),
+    ],
+)
+def test_a_verdict_that_a_reset_answers_opens_its_plan(
+    open_page: Open, group: str, wanted: tuple[str, str, str]
+) -> None:
+    page = open_page("group", group=group)
+    page.button(key="next_step_to_reset").click().run()
+    assert not page.exception
+    assert title(page).endswith(f"`{group}`")
+    link = asked(page)
+    assert (link["group"], link["to"], link.get("value", ""), link.get("topics", "")) == (group, *wanted)
+    assert page.selectbox(key="reset_to").value == wanted[0]
+
+
+@pytest.mark.parametrize("group", ["replayer", "tx-reader", "payments-ledger-writer"])
+def test_where_a_reset_is_no_answer_none_is_offered(open_page: Open, group: str) -> None:
+    assert "next_step_to_reset" not in [button.key for button in open_page("group", group=group).button]
+
+
+def lost(partitions: int, of: int) -> synthetic.Spec:
+    """A group that lost records in the first partitions of its topic."""
+    rows = synthetic.rows("t", [9_000] * of, [10] * of, 0)
+    bad = tuple(replace(row, status=Status.BEYOND_END) for row in rows[:partitions])
+    return replace(SPECS["recreated-topic-reader"], rows=bad + tuple(rows[partitions:]))
+
+
+def test_partitions_that_are_well_are_never_reset_with_the_others() -> None:
+    named = ",".join(map(str, range(30)))
+    view, _ = seen(lost(30, of=40))
+    assert known(reset_link(view)).parameters["topics"] == f"t:{named}"
+    assert f"--topic t:{named} --to-earliest" in lines(lost(30, of=40))[0]
+    assert "--topic t --to-earliest" in lines(lost(30, of=30))[0]
+    many, _ = seen(lost(900, of=901))
+    assert reset_link(many) is None
 
 
 @pytest.mark.parametrize("retention_ms", [None, FOREVER])

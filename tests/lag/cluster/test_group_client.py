@@ -1,5 +1,6 @@
 """What the client of one group reads of a real broker: partial failures, transactions, compaction, share groups."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -15,9 +16,12 @@ from lag.offsets import PartitionProblem
 from lag.reset import summary
 from lag.reset.applying.apply import apply_plan
 from lag.reset.applying.verify import Outcome
-from lag.reset.asked.specification import Earliest, Latest
+from lag.reset.asked.specification import Earliest, Latest, parse_skip
+from lag.reset.files.plan_document import plan_text
+from lag.reset.files.plan_file import plan_from_document
 from lag.reset.model import Action, Commit
 from lag.reset.planning.make_plan import Request, plan_offsets
+from lag.reset.remarks import record_text
 from tests.conftest import Demo
 from tests.support.known import known
 from tests.support.reset_cluster import commits, group_client, make_topic, now_ms, produce, unique
@@ -102,6 +106,27 @@ def test_records_without_codec_or_value(kafka: EmbeddedKafka, client: GroupClien
     assert [(r.key, r.value_bytes, r.value) for r in found] == [(b"\xff", None, None), (None, 5, b"three")]
     assert client.count_records({tp: (0, 2)}) == {tp: 2}
     assert client.count_records({tp: (1, 2)}) == {tp: 1}
+
+
+def test_a_record_time_that_is_no_date_breaks_no_plan(kafka: EmbeddedKafka, client: GroupClient) -> None:
+    topic, group = unique("odd-times"), unique("billing")
+    make_topic(kafka.bootstrap_servers, topic, 3, {"message.timestamp.after.max.ms": str(2**63 - 1)})
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
+    times = (0, 9 * 10**15, 9 * 10**18)
+    for partition, time_ms in enumerate(times):
+        producer.send(topic, b"v", key=b"k", partition=partition, timestamp_ms=time_ms).get(30)
+    producer.close()
+    client.commit(group, commits(topic, dict.fromkeys(range(3), 1)))
+    plan = plan_offsets(client, Request(group, Earliest(), (topic,)))
+    assert [row.to_ms for row in plan.partitions] == list(times)
+    assert plan_from_document(json.loads(plan_text(plan))) == plan
+
+    client.commit(group, commits(topic, dict.fromkeys(range(3), 0)))
+    skip = parse_skip([f"{topic}:1:0", f"{topic}:2:0"])
+    heads = [
+        record_text(record) for row in plan_offsets(client, Request(group, skip)).partitions for record in row.records
+    ]
+    assert [text.split(",")[0] for text in heads] == ["9000000000000000 ms", "9000000000000000000 ms"]
 
 
 def test_a_partition_without_a_leader_takes_no_other_along(kafka3: EmbeddedKafka) -> None:

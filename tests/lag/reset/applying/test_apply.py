@@ -15,13 +15,14 @@ from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ResetRefused
 from lag.model import GroupType
 from lag.reset.applying.apply import Applied, ChangeEvent, Step, apply_plan, verify_plan
-from lag.reset.applying.verify import Outcome, is_done
+from lag.reset.applying.verify import Outcome
 from lag.reset.asked.specification import Delete, Earliest, FromGroup, Latest, parse_skip
 from lag.reset.files.plan_document import plan_text
 from lag.reset.files.plan_file import load_plan, write_new
 from lag.reset.files.undo_files import UndoFiles
 from lag.reset.model import Action, Commit, Kind, Plan
 from lag.reset.planning.make_plan import Request, plan_group_deletion, plan_member_removal, plan_offsets
+from lag.reset.summary import headline
 from tests.support.known import known
 from tests.support.member import Member
 from tests.support.reset_cluster import (
@@ -90,10 +91,10 @@ def test_refused_while_active_then_done_and_undone(
     done = apply_plan(plan, client, undos.append, now_ms)
     assert done.is_done
     assert client.commits(group) == commits(topic, dict.fromkeys(range(4), 0))
-    assert is_done(verify_plan(plan, client))
+    assert verify_plan(plan, client).is_done
     assert applied(client, undos[0]).is_done
     assert client.commits(group) == commits(topic, dict.fromkeys(range(4), 9))
-    assert {each.outcome for each in verify_plan(plan, client)} == {Outcome.NOT_DONE}
+    assert {each.outcome for each in verify_plan(plan, client).results} == {Outcome.NOT_DONE}
 
 
 def test_a_commit_between_plan_and_apply_refuses_all_of_it(client: GroupClient, topic: str, group: str) -> None:
@@ -137,7 +138,7 @@ def test_killed_in_between_verify_says_what_is_done_and_apply_goes_on(
     write_new(file, plan_text(plan))
     command = [sys.executable, "-m", "tests.support.reset_killed", kafka.bootstrap_servers, str(file), "2"]
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
-    found = Counter(each.outcome for each in verify_plan(plan, client))
+    found = Counter(each.outcome for each in verify_plan(plan, client).results)
     assert found == {Outcome.DONE: 2, Outcome.NOT_DONE: 2}
     assert applied(client, load_plan(file)).is_done
     undo = load_plan(tmp_path / "plan.undo.json")
@@ -207,6 +208,25 @@ def test_a_group_is_deleted_and_its_offsets_come_back(client: GroupClient, topic
     assert client.commits(group) == before
 
 
+def test_a_group_without_offsets_is_deleted(kafka: EmbeddedKafka, client: GroupClient, topic: str) -> None:
+    group = unique("idle")
+    member = Member(kafka.bootstrap_servers, group, [topic], {"group.protocol": "consumer"})
+    try:
+        wait_until(lambda: len(member.held) == 4, 120)
+    finally:
+        member.leave()
+    plan = known(wait_until(lambda: _deletion(client, group), 60))
+    kept = verify_plan(plan, client)
+    assert (kept.results, kept.is_done, kept.error) == ((), False, f"Group {group} still exists")
+    assert applied(client, plan).is_done
+    assert verify_plan(plan, client).is_done
+
+
+def _deletion(client: GroupClient, group: str) -> Plan | None:
+    reading = client.read(group, ())
+    return None if reading.is_active or reading.type is None else plan_group_deletion(client, group)
+
+
 def test_deleted_offsets_come_back(client: GroupClient, topic: str, group: str) -> None:
     before = client.commits(group)
     plan = plan_offsets(client, Request(group, Delete(), (f"{topic}:1,2",)))
@@ -219,13 +239,18 @@ def test_deleted_offsets_come_back(client: GroupClient, topic: str, group: str) 
 
 def test_a_static_member_is_removed(kafka: EmbeddedKafka, client: GroupClient, topic: str) -> None:
     group = unique("static")
-    member = Member(kafka.bootstrap_servers, group, [topic], {"group.instance.id": "pod-1"})
+    member = Member(kafka.bootstrap_servers, group, [topic], {"group.instance.id": "pod-1", "client.id": "worker-1"})
     try:
         wait_until(lambda: len(member.held) == 4, 120)
         plan = plan_member_removal(client, group, "pod-1")
         with pytest.raises(ResetRefused, match="pod-1"):
             plan_member_removal(client, group, "pod-2")
+        unremoved = verify_plan(plan, client)
+        assert (unremoved.is_done, unremoved.error) == (False, "The static member pod-1 is still in the group")
         assert applied(client, plan).is_done
+        assert verify_plan(plan, client).is_done
+        assert headline(plan).startswith(f"Removes the static member pod-1 (worker-1 at {plan.members[0].host}) from")
+        assert headline(plan).endswith("nobody else takes its partitions.")
         wait_until(lambda: all(m.member_id != plan.members[0].member_id for m in client.read(group, ()).members))
     finally:
         member.leave()

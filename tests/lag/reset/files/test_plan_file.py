@@ -16,7 +16,8 @@ from lag.reset.model import Action, Kind, PartitionPlan, Plan, PlannedMember, Re
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)
 OFFSETS = st.none() | st.integers(0, 2**63 - 1)
-TIMES = st.integers(0, 4_000_000_000_000)
+TIMES = st.integers(-(2**63), 2**63 - 1) | st.integers(0, 4_000_000_000_000)
+"""A producer can give a record any time of 64 bits."""
 HEADS = st.builds(
     RecordHead,
     offset=st.integers(0, 2**63 - 1),
@@ -114,6 +115,13 @@ def test_a_partition_that_is_listed_twice_is_refused() -> None:
     document = plan_document(an_example())
     document["partitions"] *= 2
     with pytest.raises(ConfigError, match="listed twice"):
+        plan_from_document(document)
+
+
+@pytest.mark.parametrize("wrong", ["yesterday", "2026-11-25T10:00:00", "5 s", 5, None, f"{2**63} ms"])
+def test_a_time_without_a_zone_and_what_is_no_time_are_refused(wrong: object) -> None:
+    document = plan_document(an_example()) | {"made_at": wrong}
+    with pytest.raises(ConfigError, match="made_at"):
         plan_from_document(document)
 
 
