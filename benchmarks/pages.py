@@ -130,17 +130,18 @@ def _slide(page: Page, url: str, story: str, at: int) -> float:
 
 def _requests_per_minute(url: str) -> float:
     """Polls counted from one to another, times the requests of each."""
-    first = before = _ready(url)
+    first = before = ready(url)
     while before["polls"] == first["polls"]:
         time.sleep(0.05)
-        before = _ready(url)
+        before = ready(url)
     began = time.monotonic()
-    while (now := _ready(url))["polls"] < before["polls"] + WATCH_POLLS:
+    while (now := ready(url))["polls"] < before["polls"] + WATCH_POLLS:
         time.sleep(0.05)
     return 60 * WATCH_POLLS * now["requests_per_poll"] / (time.monotonic() - began)
 
 
-def _ready(url: str) -> dict[str, int]:
+def ready(url: str) -> dict[str, int]:
+    """The state of the only cluster, from /api/ready."""
     with urllib.request.urlopen(f"{url}/api/ready") as answer:
         (cluster,) = json.loads(answer.read())["clusters"].values()
     return dict(cluster)
