@@ -1,5 +1,6 @@
 """The navigation, and the cluster picker when there is more than one cluster."""
 
+import time
 from pathlib import Path
 from typing import Literal
 
@@ -8,6 +9,7 @@ import streamlit as st
 from app.pages import BY_NAME, EMBEDDED_ONLY, FOR_ADMINS, IN_MENU, PAGES, PageInfo
 from app.server import source
 from app.server.compat.every_click import count_in_browser
+from app.server.redraws import turns
 from app.ui import link_values, state, widgets
 
 if not source.current().feeds and source.installed().access is not None:
@@ -56,8 +58,10 @@ if len(clusters) > 1:
     widgets.picker("Cluster", clusters, state.cluster(), "cluster_picker", state.choose_cluster, width=280)
 link_values.forget_ignored()
 above = st.container()
+began_s = time.thread_time()
 try:
     page.run()
 finally:  # also after a page has stopped itself
+    turns.took(time.thread_time() - began_s)
     for sentence in link_values.ignored():
         above.markdown(f":small[:orange[:material/link_off: Ignored in the link:] {sentence}]")

@@ -50,9 +50,7 @@ def rows() -> Iterator[Row]:
     many = f"without pages and with {PAGES}"
     polls = f"{none.polls_a_minute:.1f} and {fifty.polls_a_minute:.1f}"
     yield Row(f"polls a minute, {many}", polls, f"goal: as many; load {load()}")
-    yield Row(
-        f"cores of the server, {many}", f"{none.cores:.2f} and {fifty.cores:.2f}", "of two, also for Kafka"
-    )
+    yield Row(f"cores of the server, {many}", f"{none.cores:.2f} and {fifty.cores:.2f}", "of two, also for Kafka")
     yield Row(
         f"one more user: Overview drawn, 95th percentile, {many}",
         f"{none.p95_s:.2f} and {fifty.p95_s:.2f} s",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import partial
+from secrets import token_hex
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import streamlit as st
@@ -15,6 +16,7 @@ from app.pages import FOLLOW_GROUP, PageInfo
 from app.server import source
 from app.server.access.visitor import Grant
 from app.server.feed import Feed
+from app.server.redraws import turns
 from app.server.source import STALE_AFTER_INTERVALS
 from app.ui import formats, link_values, theme
 from app.ui.group_table import GroupTable, build_group_table
@@ -31,6 +33,7 @@ _CLUSTER = "_cluster"
 _GROUP = "_group"
 _PAGE = "_page"
 _DRAWN = "_drawn"
+_TURN = "_turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +150,13 @@ def is_outdated() -> bool:
     """Whether a redraw would change the page: a newer snapshot, or data that is stale by now. Never while paused."""
     page = shown()
     return page is not None and not paused() and _version(page) != st.session_state.get(_DRAWN)
+
+
+def is_next_to_redraw() -> bool:
+    """Whether it is the turn of this page: many open pages share what the server spends on redraws."""
+    if _TURN not in st.session_state:
+        st.session_state[_TURN] = token_hex(8)
+    return turns.is_next(st.session_state[_TURN])
 
 
 def _version(page: Shown) -> tuple[str, int, bool]:
