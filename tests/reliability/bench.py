@@ -159,7 +159,7 @@ class Bench:
 
 def polls_until_right(looks: Sequence[Look], well_ms: int) -> int:
     """Polls that began after Kafka was well, up to the last look's, and those that failed since then."""
-    after = [look for look in looks if look.poll_ms > well_ms]
+    after = [look for look in looks if well_ms < look.poll_ms < well_ms + _FUTURE_MS]
     began = {look.number for look in after}
     failed = _failed([look for look in looks if look.at_s >= looks[-1].at_s - (looks[-1].poll_ms - well_ms) / 1000])
     return len(began) + failed
