@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.reliability, pytest.mark.timeout(900)]
 SOURCE = Path(__file__).with_name("jumping_clock.c")
 HOUR_S = 3_600
 MIN_SAMPLES = 3
-"""Of the policy: when the clock goes back, the polls before do not count, and a verdict about movement needs new ones."""
+"""Of the policy: when the clock goes back, earlier polls do not count, and a verdict about movement needs new ones."""
 
 
 @dataclass(frozen=True, slots=True)
