@@ -19,7 +19,7 @@ NAME = "three"
 INTERVAL_S = 2
 _LOOK_EVERY_S = 0.3
 _ANSWER_WITHIN_S = 10.0
-_POLICY = "min_samples: 3\nmin_s: 4\n"
+_POLICY = "min_samples: 3\nmin_s: 3\n"
 """Verdicts about movement after seconds instead of three quarters of a minute."""
 
 _FAILURES = (OSError, http.client.HTTPException)

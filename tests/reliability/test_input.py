@@ -33,10 +33,10 @@ from tests.support.waiting import wait_until
 pytestmark = [pytest.mark.reliability, pytest.mark.timeout(1_800)]
 
 SESSIONS = 50
-LOOKS = 300
-LINKS = 300
-BODIES = 2_000
-SCENARIOS, PROPERTIES, EXAMPLES = 30_000, 30_000, 4_000
+LOOKS = 200
+LINKS = 200
+BODIES = 1_500
+SCENARIOS, PROPERTIES, EXAMPLES = 20_000, 50_000, 4_000
 REFUSED_OR_BUSY = {429, 503, 504}
 
 
