@@ -75,6 +75,7 @@ def downloaded(page: Page, button: str) -> str:
 
 def applied(page: Page, shop: Shop, button: str) -> None:
     field = page.get_by_label(f"Type {shop.group} to confirm")
+    expect(field).to_have_count(1)  # that of the plan before goes when the new one is drawn
     field.fill(shop.group)
     field.press("Enter")
     expect(page.get_by_role("button", name=button, exact=True)).to_be_enabled()
