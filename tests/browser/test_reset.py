@@ -74,11 +74,14 @@ def downloaded(page: Page, button: str) -> str:
 
 
 def applied(page: Page, shop: Shop, button: str) -> None:
+    its = page.get_by_role("button", name=button, exact=True)
+    expect(its).to_be_visible()  # a field that was there before it may be that of the plan before
     field = page.get_by_label(f"Type {shop.group} to confirm")
+    expect(field).to_have_count(1)
     field.fill(shop.group)
     field.press("Enter")
-    expect(page.get_by_role("button", name=button, exact=True)).to_be_enabled()
-    page.get_by_role("button", name=button, exact=True).click()
+    expect(its).to_be_enabled()
+    its.click()
 
 
 def test_planned_refused_while_active_done_verified_and_undone(shop: Shop, open_page: Open) -> None:

@@ -10,7 +10,7 @@ from lag.offsets import PartitionProblem
 from lag.reset.access import GroupAccess
 from lag.reset.asked import selection
 from lag.reset.asked.selection import TopicChoice
-from lag.reset.asked.specification import Delete, FromGroup, Listed, Skip, Specification, Time
+from lag.reset.asked.specification import Delete, FromGroup, Listed, Skip, SkippedRecords, Specification, Time
 from lag.reset.model import (
     Action,
     GroupReading,
@@ -195,10 +195,14 @@ def _planned(
     if isinstance(specification, Skip):
         asked = next(each for each in specification.records if each.tp == tp)
         read = found.records.get(tp, ())
-        records = tuple(r for r in read if not isinstance(r, str) and asked.first <= r.offset <= asked.last)
+        records = tuple(r for r in read if not isinstance(r, str) and _is_skipped(r, asked))
     if goal.offset is None or position is None:
         return replace(row, reason=goal.reason, records=records)
     return replace(_moved(row, position, goal), records=records)
+
+
+def _is_skipped(record: RecordHead, asked: SkippedRecords) -> bool:
+    return asked.first <= record.offset <= asked.last and not record.is_marker
 
 
 def _moved(row: PartitionPlan, position: Position, goal: Target) -> PartitionPlan:

@@ -68,6 +68,21 @@ def test_a_transaction_that_is_open_is_named(kafka: EmbeddedKafka, client: Group
     producer.close()
 
 
+def test_the_marker_of_a_transaction_is_no_record_to_skip(kafka: EmbeddedKafka, client: GroupClient) -> None:
+    topic, group = unique("transactions"), unique("billing")
+    make_topic(kafka.bootstrap_servers, topic)
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, transactional_id=unique("tx"))
+    producer.init_transactions()
+    for _ in range(2):  # records at 0 and 2, markers at 1 and 3
+        producer.begin_transaction()
+        producer.send(topic, b"v", partition=0).get(30)
+        producer.commit_transaction()
+    producer.close()
+    client.commit(group, commits(topic, {0: 0}))
+    (row,) = plan_offsets(client, Request(group, parse_skip([f"{topic}:0:0-2"]))).partitions
+    assert (row.to_offset, [record.offset for record in row.records]) == (3, [0, 2])
+
+
 def test_offsets_without_a_record_are_counted_in_a_compacted_topic(kafka: EmbeddedKafka, client: GroupClient) -> None:
     topic, group = unique("compacted"), unique("billing")
     config = {
