@@ -1,6 +1,6 @@
 """The problems of a poll, one per cause."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from assignors.offsets_partition import OFFSETS_TOPIC
@@ -20,14 +20,16 @@ def of_brokers(client: PollClient, meta: Metadata, unlisted: list[Problem]) -> l
         cause = f"{len(lost)} of {len(meta.leaders[OFFSETS_TOPIC])} partitions of {OFFSETS_TOPIC} have no leader"
         hint = "Their groups have no coordinator and are missing here; start the broker"
         found.append(Problem("coordinator_unavailable", Scope.CLUSTER, OFFSETS_TOPIC, cause, hint, len(lost)))
-    found += [_leaderless(t.name, t.leaderless) for t in meta.topics.values() if t.leaderless and not t.internal]
+    found += [leaderless(t.name, t.leaderless) for t in meta.topics.values() if t.leaderless and not t.internal]
     return found
 
 
-def _leaderless(topic: str, partitions: tuple[int, ...]) -> Problem:
+def leaderless(topic: str, partitions: Sequence[int]) -> Problem:
+    """Partitions of one topic without a leader."""
     listed = ", ".join(map(str, partitions[:10])) + (", …" if len(partitions) > 10 else "")
-    cause = f"{len(partitions)} partitions have no leader ({listed})"
-    hint = "Start a broker that has a replica of them"
+    is_one = len(partitions) == 1
+    cause = f"partition {listed} has no leader" if is_one else f"{len(partitions)} partitions have no leader ({listed})"
+    hint = f"Start a broker that has a replica of {'it' if is_one else 'them'}"
     return Problem("leaderless", Scope.TOPIC, topic, cause, hint, len(partitions))
 
 

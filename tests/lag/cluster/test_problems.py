@@ -1,6 +1,6 @@
 """Refusals of many groups and topics are one problem for each cause."""
 
-from lag.cluster.problems import of_topics
+from lag.cluster.problems import leaderless, of_topics
 from lag.cluster.requests.error_codes import group_problem
 from lag.merged_problems import merged
 from lag.model import Problem, Scope
@@ -46,3 +46,12 @@ def test_topics_that_may_not_be_described_are_named() -> None:
 
 def test_nothing_refused_is_no_problem() -> None:
     assert (merged([]), of_topics(frozenset())) == ([], [])
+
+
+def test_partitions_without_a_leader_are_named() -> None:
+    assert [str(leaderless("pay", partitions)) for partitions in ((3,), (0, 2), range(11))] == [
+        "topic pay: partition 3 has no leader. Start a broker that has a replica of it",
+        "topic pay: 2 partitions have no leader (0, 2). Start a broker that has a replica of them",
+        "topic pay: 11 partitions have no leader (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …). "
+        "Start a broker that has a replica of them",
+    ]
