@@ -31,8 +31,13 @@ def test_network(
 
 def test_acl_taken_away_and_given_back(bench: Bench) -> None:
     cluster = bench.cluster
+    # Kafka does not list the groups meanwhile: their samples begin again, and the suite's policy asks for three.
     made = "DESCRIBE on groups taken from the dashboard's account, and given back"
-    bench.row(Fault("ACL taken away and given back", made, cluster.forbid_groups, cluster.allow_groups, incomplete))
+    bench.row(
+        Fault(
+            "ACL taken away and given back", made, cluster.forbid_groups, cluster.allow_groups, incomplete, most_polls=3
+        )
+    )
 
 
 def test_certificate_expired(bench: Bench) -> None:
