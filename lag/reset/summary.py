@@ -28,6 +28,8 @@ def headline(plan: Plan) -> str:
         return f"Deletes group {plan.group_id} with {_count(len(plan.partitions), 'committed offset')}."
     if any(row.action is Action.DELETE for row in plan.changes) and plan.undoes is None:
         return f"Deletes {_count(len(plan.changes), 'committed offset')} of group {plan.group_id}."
+    if plan.changes and all(row.from_offset is None for row in plan.changes):
+        return f"Commits {_count(len(plan.changes), 'offset')} of group {plan.group_id} where nothing is committed."
     sums = totals(plan)
     moved = f"Changes {sums.changed:,} of {_count(sums.partitions, 'partition')} of group {plan.group_id}"
     unknown = f"; not known for {_count(sums.unknown, 'partition')}" if sums.unknown else ""

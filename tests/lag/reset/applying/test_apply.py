@@ -163,6 +163,7 @@ def test_a_new_group_starts_where_the_plan_says(client: GroupClient, topic: str)
     group = unique("new")
     plan = plan_offsets(client, Request(group, Earliest(), (f"{topic[:-1]}.",)))
     assert (plan.state, plan.group_type) == ("Dead", None)
+    assert headline(plan) == f"Commits 4 offsets of group {group} where nothing is committed."
     assert applied(client, plan).is_done
     assert client.commits(group) == commits(topic, dict.fromkeys(range(4), 0))
 
