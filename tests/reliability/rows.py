@@ -14,9 +14,9 @@ _HEAD = """\
 `make reliability` breaks something under a running `groupscope serve` and looks at what a user sees of it. There are
 three real brokers, a network of its own between them and the dashboard, and groups whose verdicts are known from Kafka
 itself, asked with its Java client. The suite fails if the page does not answer, if a verdict is wrong, if a row of the
-history is missing or there twice, or if the verdicts are not right again within two polls. It allows three where earlier
-polls do not count, since its policy asks for three polls and 3 s: after a restart, after the clock went back, and for
-groups that were not listed. It writes this page.
+history is missing or there twice, or if the verdicts are not right again within two polls. It allows three where
+earlier polls do not count, since its policy asks for three polls and 3 s: after a restart, after the clock went back,
+and for groups that were not listed. It writes this page.
 """
 _COLUMNS = """\
 - **Seen**: what the API showed during the fault, and what the server logged of its history.
