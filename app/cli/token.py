@@ -1,7 +1,6 @@
 """`groupscope token`: the tokens of programs that ask a server with a login."""
 
 import os
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ from app.server.access.visitor import EVERYTHING, Role
 from lag.audit.event import AuditEvent, Outcome
 from lag.audit.log import AuditLog
 from lag.errors import ConfigError
+from lag.times import from_ms, wall_clock_ms
 
 DAY_MS = 86_400_000
 MOST_DAYS = 3650
@@ -50,7 +50,7 @@ def create(
     json: Json = False,
 ) -> None:
     """Make a token. It is shown once: the file has only its hash."""
-    path, now_ms = _path(file), time.time_ns() // 1_000_000
+    path, now_ms = _path(file), wall_clock_ms()
     expires_ms = None if expires is None else now_ms + expires * DAY_MS
     log = audit_log(audit)
     made = tokens.create(
@@ -71,7 +71,7 @@ def list_tokens(file: File = None, json: Json = False) -> None:
     if json:
         emit_json({"tokens": [_document(token) for token in found]})
         return
-    now_ms = time.time_ns() // 1_000_000
+    now_ms = wall_clock_ms()
     rows = [
         (
             token.id,
@@ -96,7 +96,7 @@ def revoke(
     """Revoke a token: the server refuses it from the next request on."""
     log = audit_log(audit)
     gone = tokens.revoke(_path(file), token)
-    _record(log, f"Token {gone.id} ({gone.name}) was revoked", time.time_ns() // 1_000_000)
+    _record(log, f"Token {gone.id} ({gone.name}) was revoked", wall_clock_ms())
     if json:
         emit_json({"revoked": _document(gone)})
         return
@@ -125,4 +125,4 @@ def _expiry(token: tokens.Token, now_ms: int) -> str:
         return "never"
     if token.has_expired(now_ms):
         return "expired"
-    return time.strftime("%Y-%m-%d %H:%MZ", time.gmtime(token.expires_ms / 1000))
+    return f"{from_ms(token.expires_ms):%Y-%m-%d %H:%MZ}"

@@ -7,6 +7,7 @@ from starlette.routing import Route
 
 from app.pages import PAGES
 from app.server import readiness, source
+from app.server.access.session import CALLBACK
 from app.server.api.burrow.routes import burrow_routes
 from app.server.api.routes import API, NO_API
 from app.server.compat.page_shell import page_shell
@@ -20,7 +21,7 @@ from app.server.unknown_page import html as unknown_page_html
 class PageNameConvertor(Convertor[str]):
     """A single word, which neither Streamlit's own paths nor files are."""
 
-    regex = "(?!oauth2callback$)[A-Za-z][A-Za-z0-9_-]*"
+    regex = f"(?!{CALLBACK[1:]}$)[A-Za-z][A-Za-z0-9_-]*"
 
     def convert(self, value: str) -> str:
         """The word as it is."""

@@ -18,6 +18,7 @@ from lag.cluster.requests.poll_client import BrokerFailed, PollClient, Unsupport
 from lag.errors import ConnectError, ResetRefused
 from lag.reset.access import Errors
 from lag.reset.model import Commit, GroupReading, RecordHead
+from lag.times import wall_clock_ms
 
 Result = TypeVar("Result")
 REASON = "removed with groupscope"
@@ -105,7 +106,7 @@ class GroupClient:
     async def _read(self, client: PollClient, group_id: str, topics: frozenset[str]) -> GroupReading:
         async def read(client: PollClient, node: int, group_id: str) -> GroupReading:
             meta = await metadata.fetch(client, self._connection.manager)
-            return await read_group(client, meta, node, group_id, topics, time.time_ns() // 1_000_000)
+            return await read_group(client, meta, node, group_id, topics, wall_clock_ms())
 
         return await self._to_coordinator(client, read, group_id)
 

@@ -1,7 +1,7 @@
 """A plan to change a group, and what it is made from. Unknown is None, with a reason beside it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from assignors.model import TopicPartition
@@ -211,4 +211,3 @@ class Totals:
     skipped: int = 0
     deleted: int = 0
     unknown: int = 0
-    warnings: tuple[str, ...] = field(default=())

@@ -6,7 +6,7 @@ from lag.reset.model import DEAD, Action, Kind, PartitionPlan, Plan, Totals
 
 
 def totals(plan: Plan) -> Totals:
-    """Sums over the partitions of a plan, with its warnings."""
+    """Sums over the partitions of a plan."""
     changes = plan.changes
     return Totals(
         partitions=len(plan.partitions),
@@ -16,7 +16,6 @@ def totals(plan: Plan) -> Totals:
         skipped=sum(row.skipped or 0 for row in changes),
         deleted=sum(row.deleted for row in plan.partitions),
         unknown=sum(row.read_again is None for row in changes),
-        warnings=tuple(warnings(plan)),
     )
 
 

@@ -1,7 +1,6 @@
 """What of the access to this server goes to the audit log: logins, refused requests, changed files."""
 
 import logging
-import time
 from collections.abc import Callable
 
 from app.server.access.connection import Connection
@@ -11,6 +10,7 @@ from app.server.access.session import Session
 from lag.audit.event import AuditEvent, Outcome
 from lag.audit.log import AuditLog
 from lag.errors import ConfigError
+from lag.times import wall_clock_ms
 
 log = logging.getLogger(__name__)
 
@@ -21,9 +21,7 @@ BURST, EVERY_S = 20, 30.0
 class AccessRecorder:
     """Records to what `audit` returns. An event that cannot be written goes to the server's log."""
 
-    def __init__(
-        self, audit: Callable[[], AuditLog], clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
-    ) -> None:
+    def __init__(self, audit: Callable[[], AuditLog], clock_ms: Callable[[], int] = wall_clock_ms) -> None:
         self._audit, self._clock_ms = audit, clock_ms
         self._refused = TokenBuckets(BURST, EVERY_S)
 

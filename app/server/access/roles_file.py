@@ -46,8 +46,8 @@ class GrantFile(BaseModel):
     @model_validator(mode="after")
     def _names_somebody(self) -> "GrantFile":
         if not self.users and not self.members:
-            told = 'Name users, or members of groups of the login; members: ["*"] is everybody'
-            raise PydanticCustomError("sentence", "{text}", {"text": told})
+            hint = 'Name users, or members of groups of the login; members: ["*"] is everybody'
+            raise PydanticCustomError("sentence", "{text}", {"text": hint})
         return self
 
     def is_for(self, user: "User") -> bool:

@@ -4,6 +4,9 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import asdict, dataclass
 
+CALLBACK = "/oauth2callback"
+"""The path to which a provider of OpenID Connect sends a browser back; Streamlit's own."""
+
 HEADER = "x-groupscope-session"
 """Set by this server on the handshake; one that a browser or a proxy sends is removed before."""
 

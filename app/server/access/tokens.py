@@ -18,17 +18,15 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.server.access.roles_file import Pattern
 from app.server.access.visitor import EVERYTHING, Grant, Role
 from lag.errors import ConfigError
 from lag.settings_file import load_settings_file
 
 KIND = "file of tokens; `groupscope token create` makes one"
 SECRET_BYTES, ID_BYTES = 32, 4
-OWNER_ONLY = 0o600
 
 _TOKEN = re.compile(r"gs_([0-9a-f]{8})_[A-Za-z0-9_-]{43}")
-
-Pattern = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class Token(BaseModel):
@@ -133,7 +131,6 @@ def _write(path: Path, file: TokensFile) -> None:
     try:
         with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as made:  # mode 0600
             made.write(text)
-        os.chmod(made.name, OWNER_ONLY)
         os.replace(made.name, path)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}", "Name another file with --tokens") from None

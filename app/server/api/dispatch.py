@@ -107,8 +107,8 @@ def check_rate() -> None:
     visitor = of_request()
     wait_s = 0.0 if visitor is None else computations.wait_s(visitor.client)
     if wait_s:
-        told = f"Too many computations: at most {BURST} at once, then one every {EVERY_S:g} s."
-        raise ApiError(HTTPStatus.TOO_MANY_REQUESTS, told, retry_after_s=ceil(wait_s))
+        detail = f"Too many computations: at most {BURST} at once, then one every {EVERY_S:g} s."
+        raise ApiError(HTTPStatus.TOO_MANY_REQUESTS, detail, retry_after_s=ceil(wait_s))
 
 
 def _answer(request: Request, endpoint: Endpoint[Any], call: Call[Any]) -> Response:

@@ -18,7 +18,7 @@ from streamlit.user_info import generate_login_redirect_url
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
 
-from app.server.access.session import HEADER, Session, decode
+from app.server.access.session import CALLBACK, HEADER, Session, decode
 from lag.errors import ConfigError
 
 SHARED = ("redirect_uri", "cookie_secret")
@@ -27,7 +27,6 @@ DEFAULT = "default"
 """The provider whose keys stand in the section `auth` itself."""
 
 LEAST_SECRET_CHARS = 32
-CALLBACK = "/oauth2callback"
 EXAMPLE = "docs/access.md has an example"
 
 

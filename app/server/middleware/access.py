@@ -20,7 +20,7 @@ from app.server.access.connection import Connection, connection
 from app.server.access.limits import MOST_BODY_BYTES, MOST_SESSIONS
 from app.server.access.recorder import AccessRecorder
 from app.server.access.refusal import Refusal
-from app.server.access.session import HEADER, Session, encode
+from app.server.access.session import CALLBACK, HEADER, Session, encode
 from app.server.access.visitor import Visitor, answering, anyone
 from app.server.middleware import after_login, checks, zones
 from app.server.middleware.headers import guarded_cookie, security_headers
@@ -32,7 +32,6 @@ TOO_MANY_SESSIONS = Refusal(
     {"Retry-After": "30"},
 )
 NO_ROLE = Refusal(HTTPStatus.FORBIDDEN, "The roles file of this server gives you no role.")
-CALLBACK = "/oauth2callback"
 
 
 class AccessMiddleware:

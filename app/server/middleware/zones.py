@@ -9,10 +9,11 @@ from starlette.responses import HTMLResponse
 from app.pages import PAGES
 from app.server.access.access import CHALLENGE
 from app.server.access.connection import Connection
+from app.server.access.session import CALLBACK
 from app.server.middleware.checks import PROBES
 from app.server.plain_page import plain_page
 
-OPEN = (*PROBES, "/login", "/auth/login", "/auth/logout", "/oauth2callback", "/_stcore/health", "/favicon.png")
+OPEN = (*PROBES, "/login", "/auth/login", "/auth/logout", CALLBACK, "/_stcore/health", "/favicon.png")
 OPEN_FOLDERS = ("/static/",)
 """Streamlit's own scripts and fonts."""
 

@@ -81,9 +81,10 @@ async def delete(
     client: PollClient, node: int, group_id: str, partitions: Collection[TopicPartition]
 ) -> dict[TopicPartition, str]:
     """Delete committed offsets; the errors in words. Raises BrokerFailed or CoordinatorNotReady."""
-    topic, partition = OffsetDeleteRequest.OffsetDeleteRequestTopic, "OffsetDeleteRequestPartition"
+    topic = OffsetDeleteRequest.OffsetDeleteRequestTopic
+    partition = topic.OffsetDeleteRequestPartition
     topics = [
-        topic(name=name, partitions=[getattr(topic, partition)(partition_index=number) for number in numbers])
+        topic(name=name, partitions=[partition(partition_index=number) for number in numbers])
         for name, numbers in _grouped(partitions)
     ]
     answer = await client.send(node, OffsetDeleteRequest(group_id=group_id, topics=topics))

@@ -3,12 +3,13 @@
 import json
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import yaml
 
 from lag.reset import summary
-from lag.reset.model import PartitionPlan, Plan, PlannedMember, RecordHead
+from lag.reset.model import PartitionPlan, Plan, RecordHead
 from lag.times import iso_time
 
 SCHEMA = 1
@@ -16,8 +17,6 @@ SCHEMA = 1
 
 def plan_document(plan: Plan) -> dict[str, Any]:
     """The plan as JSON: names first, then numbers; what is empty or not known is left out of partitions."""
-    sums = summary.totals(plan)
-    numbers = ("partitions", "changed", "unplanned", "read_again", "skipped", "deleted", "unknown")
     return {
         "schema_version": SCHEMA,
         "kind": str(plan.kind),
@@ -27,24 +26,15 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "made_at": iso_time(plan.made_at_ms),
         "state": plan.state,
         "epoch": plan.epoch,
-        "members": [_member(member) for member in plan.members],
+        "members": [asdict(member) for member in plan.members],
         "specification": plan.specification,
         "summary": summary.headline(plan),
-        "warnings": list(sums.warnings),
-        "totals": {name: getattr(sums, name) for name in numbers},
+        "warnings": list(summary.warnings(plan)),
+        "totals": asdict(summary.totals(plan)),
         "instance_id": plan.instance_id,
         "undoes": plan.undoes,
         "command": plan.command,
         "partitions": [_partition(row) for row in plan.partitions],
-    }
-
-
-def _member(member: PlannedMember) -> dict[str, str | None]:
-    return {
-        "member_id": member.member_id,
-        "client_id": member.client_id,
-        "host": member.host,
-        "instance_id": member.instance_id,
     }
 
 
