@@ -62,7 +62,8 @@ def test_50_browser_sessions(bench: Bench) -> None:
         def told() -> str:
             runs = sum(session.runs for session in sessions)
             stayed_s = round(bench.dashboard.looks[-1].at_s - began_s[0])
-            return f"; {runs:,} runs of pages in {stayed_s} s; polls {median_step(bench):.1f} s apart (median; asked for: {INTERVAL_S})"
+            pace = f"polls {median_step(bench):.1f} s apart (median; asked for: {INTERVAL_S})"
+            return f"; {runs:,} runs of pages in {stayed_s} s; {pace}"
 
         made = f"{SESSIONS} sessions over WebSockets, each with a page that follows the polls"
         bench.row(Fault("50 browser sessions", made, open_all, stack.close, anything, LOOKS, told))
