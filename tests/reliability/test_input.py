@@ -27,8 +27,11 @@ from tests.lag.cluster.connection.test_properties import SYNTAX
 from tests.lag.records.test_random_bytes import RECORDS
 from tests.reliability import rows
 from tests.reliability.bench import Bench, Fault, anything, nothing, today
+from tests.reliability.brokers import Cluster
 from tests.reliability.browser_sessions import OpenPages, Session
+from tests.reliability.dashboard import dashboard
 from tests.reliability.faults import ORDER
+from tests.reliability.truth import Truth
 from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.reliability, pytest.mark.timeout(1_800)]
