@@ -116,12 +116,16 @@ class Dashboard:
 
 @contextmanager
 def dashboard(
-    folder: Path, client_file: Path, history: Path, env: Mapping[str, str] | None = None
+    folder: Path,
+    client_file: Path,
+    history: Path,
+    env: Mapping[str, str] | None = None,
+    interval_s: int = INTERVAL_S,
 ) -> Iterator[Dashboard]:
     """Start it on the cluster and watch it; `folder` is for its output."""
     folder.mkdir(parents=True)
     (folder / "policy.yaml").write_text(_POLICY)
-    args = ["serve", "--json", "--port", "0", "--interval", str(INTERVAL_S), f"--cluster={NAME}={client_file}"]
+    args = ["serve", "--json", "--port", "0", "--interval", str(interval_s), f"--cluster={NAME}={client_file}"]
     args += ["--history", str(history), "--policy", str(folder / "policy.yaml")]
     with running(folder, *args, env=env) as command:
         watched = Dashboard(command.first_line()["dashboard"], command, History(history))
