@@ -52,7 +52,7 @@ def rows() -> Iterator[Row]:
     yield Row(f"polls a minute, {many}", polls, f"goal: as many; load {load()}")
     yield Row(f"cores of the server, {many}", f"{none.cores:.2f} and {fifty.cores:.2f}", "of two, also for Kafka")
     yield Row(
-        f"one more user: Overview drawn, 95th percentile, {many}",
+        f"Overview of one more user, p95, {many}",
         f"{none.p95_s:.2f} and {fifty.p95_s:.2f} s",
         f"goal < 1.5 s; {len(fifty.user_s)} visits, the longest {max(fifty.user_s):.2f} s",
     )

@@ -38,7 +38,8 @@ pytestmark = [pytest.mark.reliability, pytest.mark.timeout(1_800)]
 
 SESSIONS = 50
 USUAL_S = 10
-LOOKS = 60
+LOOKS = 1_800
+"""Three a second: ten minutes."""
 LINKS = 200
 BODIES = 1_500
 SCENARIOS, PROPERTIES, EXAMPLES = 30_000, 50_000, 4_000
