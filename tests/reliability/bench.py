@@ -73,7 +73,8 @@ class Bench:
         began_s, logged = time.monotonic(), len(self.dashboard.command.err)
         fault.begin()
         try:
-            self._wait_for(lambda: self._looks_after(began_s, fault.shows) >= fault.looks, fault.name)
+            lasts_s = WELL_WITHIN_S + fault.looks  # a look takes less than a second
+            self._wait_for(lambda: self._looks_after(began_s, fault.shows) >= fault.looks, fault.name, lasts_s)
         finally:
             fault.end()
         recovery = self.recovered()
@@ -157,8 +158,8 @@ class Bench:
         wait_until(written, _STORED_WITHIN_S, 0.5)
         return seen.history_faults(self.dashboard.history, during)
 
-    def _wait_for(self, asked: Callable[[], bool], fault: str) -> None:
-        wait_until(asked, WELL_WITHIN_S, 0.1, lambda: (fault, self._told()))
+    def _wait_for(self, asked: Callable[[], bool], fault: str, within_s: float = WELL_WITHIN_S) -> None:
+        wait_until(asked, within_s, 0.1, lambda: (fault, self._told()))
 
 
 def polls_until_right(looks: Sequence[Look], well_ms: int) -> int:
