@@ -11,7 +11,7 @@ from http.client import HTTPException
 from importlib import import_module
 from json import dumps
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Annotated
 
 import typer
@@ -164,7 +164,7 @@ def import_server(log_format: LogFormat = LogFormat.TEXT) -> None:
         import_module(name)
     for info in PAGES:
         package = import_module(f"app.views.{info.folder.replace('/', '.')}")
-        for module in iter_modules(package.__path__, f"{package.__name__}."):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
             if module.name != f"{package.__name__}.{SCRIPT}":
                 import_module(module.name)
 

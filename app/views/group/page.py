@@ -6,15 +6,14 @@ from app.ui import formats, required_report, state, widgets
 from app.views.group import (
     assignment,
     conclusion,
-    lag_by_partition,
-    lag_over_time,
     members,
-    next_step,
     offsets,
     partitions,
     tables,
     text,
 )
+from app.views.group.answer import next_step
+from app.views.group.lag import by_partition, over_time
 from app.views.group.state import view as view_of
 
 widgets.follow()
@@ -49,7 +48,7 @@ left, right = st.columns([0.56, 0.44], gap="medium")
 with left:
     lag_place = st.container(gap="xxsmall")
 with right, st.container(gap="xxsmall"):
-    lag_by_partition.by_partition(view)
+    by_partition.by_partition(view)
 
 left, right = st.columns([0.56, 0.44], gap="medium")
 with left, st.container(gap="xxsmall"):
@@ -70,4 +69,4 @@ with st.container(gap="xxsmall"):
     offsets.chosen(view)
 widgets.explain_verdicts()
 with lag_place:  # last, because it may have to read the history
-    lag_over_time.over_time(page, view)
+    over_time.over_time(page, view)

@@ -10,7 +10,7 @@ import pytest
 
 from app.ui import state
 from app.ui.formats import code
-from app.views.group import lag_text
+from app.views.group.lag.text import trend_alt
 from assignors.model import TopicPartition
 from lag.generations.recorded import Origin, Recording, TimedEvent
 from lag.model import GroupType
@@ -291,4 +291,4 @@ def test_every_partition_beyond_the_limit_can_be_found(
     ],
 )
 def test_the_lag_over_time_is_told_without_saying_a_number_twice(values: list[float], told: str) -> None:
-    assert lag_text.trend_alt(np.array(values)) == told
+    assert trend_alt(np.array(values)) == told

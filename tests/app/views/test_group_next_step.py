@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from app.ui import state
 from app.ui.labs import link_codec
-from app.views.group.commands import Tools, commands
-from app.views.group.reset_link import reset_link
+from app.views.group.answer.commands import Tools, commands
+from app.views.group.answer.reset_link import reset_link
 from app.views.group.view import GroupView, group_view
 from assignors.whatif.events import AddPartitions, Join, Restart
 from lag.model import FOREVER, ClusterSnapshot, GroupType

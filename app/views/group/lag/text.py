@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.ui import formats, verdicts
-from app.views.group.lag_history import LagHistory
+from app.views.group.lag.history import LagHistory
 from app.views.group.view import GroupView
 from lag.offsets import PartitionProblem
 from lag.verdict.offset_terms import offset_terms

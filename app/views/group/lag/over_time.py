@@ -11,20 +11,20 @@ from app.ui import formats, state, verdicts, widgets
 from app.ui.charts import lag
 from app.ui.charts.verdict_band import VerdictSpan, add_verdicts
 from app.ui.groups import predictions, recorded_text, recordings
-from app.views.group import lag_history, lag_range, lag_text
-from app.views.group.lag_history import LagHistory
-from app.views.group.lag_text import Clock
+from app.views.group.lag import history, text, time_range
+from app.views.group.lag.history import LagHistory
+from app.views.group.lag.text import Clock
 from app.views.group.view import GroupView
 
 
 def over_time(page: state.Shown, view: GroupView) -> None:
     """The chart, what it covers, and why not more."""
-    found, clock = lag_history.lag_history(page, view), Clock(view.group.at_ms, state.zone())
+    found, clock = history.lag_history(page, view), Clock(view.group.at_ms, state.zone())
     known = found.polls.lag_records[~np.isnan(found.polls.lag_records)]
-    widgets.titled(lag_text.title(found, clock), f":gray[records behind, {lag_text.coverage(found)}]")
-    lag_range.controls(found.shown)
+    widgets.titled(text.title(found, clock), f":gray[records behind, {text.coverage(found)}]")
+    time_range.controls(found.shown)
     if len(known) < 2:
-        st.markdown(f":gray[{lag_text.no_line(len(known), found, view)}]")
+        st.markdown(f":gray[{text.no_line(len(known), found, view)}]")
     else:
         _chart(page, view, found, known)
     _limits(found, clock)
@@ -36,7 +36,7 @@ def _limits(found: LagHistory, clock: Clock) -> None:
     if found.problem is not None:
         widgets.line(":red", "error", "The lag before these polls cannot be read", formats.md(str(found.problem)))
     is_recorded = source.current().settings.history is not None
-    notes = [lag_text.beginning(found, clock, is_recorded), lag_text.gaps(found, clock)]
+    notes = [text.beginning(found, clock, is_recorded), text.gaps(found, clock)]
     if any(notes):
         widgets.note(" ".join(filter(None, notes)))
 
@@ -53,7 +53,7 @@ def _chart(page: state.Shown, view: GroupView, found: LagHistory, known: NDArray
     spans = _spans(found, Clock(view.group.at_ms, state.zone()))
     if spans:
         add_verdicts(fig, spans, colours)
-    widgets.chart(fig, "lag_over_time", f"{lag_text.trend_alt(known)}{summary}")
+    widgets.chart(fig, "lag_over_time", f"{text.trend_alt(known)}{summary}")
     _legend(spans, summary)
 
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import streamlit as st
 
 from app.ui import widgets
-from app.views.group.lag_history import TimeShown, show_last_hour, show_time
+from app.views.group.lag.history import TimeShown, show_last_hour, show_time
 
 LENGTHS = {
     "5 min": timedelta(minutes=5),

@@ -4,13 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from app.ui.link_values import MAX_TEXT
 from app.views.group.view import GroupView
 from assignors.model import TopicPartition
 from lag.model import GroupType
 from lag.verdict.status import Status
-
-MOST_TEXT = 2_000
-"""Characters of a parameter that the page reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,7 @@ def reset_link(view: GroupView) -> ResetLink | None:
     if view.group.type not in (GroupType.CLASSIC, GroupType.CONSUMER):
         return None
     found = _change(view)
-    if found is None or any(len(value) > MOST_TEXT for value in found.parameters.values()):
+    if found is None or any(len(value) > MAX_TEXT for value in found.parameters.values()):
         return None
     return ResetLink(found.label, {"group": view.group.group_id, **found.parameters})
 

@@ -7,9 +7,9 @@ import streamlit as st
 from app.ui import formats, state, verdicts, widgets
 from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
-from app.views.group import remedy
-from app.views.group.commands import Command, Tools, add_partitions, commands
-from app.views.group.reset_link import ResetLink, reset_link
+from app.views.group.answer import remedy
+from app.views.group.answer.commands import Command, Tools, add_partitions, commands
+from app.views.group.answer.reset_link import ResetLink, reset_link
 from app.views.group.state import view as view_of
 from app.views.group.view import GroupView
 from lag.errors import GroupscopeError

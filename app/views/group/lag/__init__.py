@@ -1,0 +1,1 @@
+"""The lag of the group: by partition, and over time with its rebalances and verdicts."""
