@@ -12,7 +12,8 @@ SHARE = 1 / 3
 
 BURST = 4
 LAPSES_AFTER_S = 120.0
-"""The turn of a page that was closed."""
+"""A turn that was not taken: its page was closed."""
+
 FIRST_GUESS_S = 0.1
 NEWEST_WEIGHT = 0.1
 
@@ -48,9 +49,6 @@ class RedrawTurns:
         for page in [page for page, turn_s in self._turn_s.items() if turn_s < before_s]:
             del self._turn_s[page]
 
-
-TICK_S = 2.0
-"""How often an open page looks whether there is something new."""
 
 turns = RedrawTurns()
 """Of this process."""

@@ -161,6 +161,10 @@ class Settings(BaseSettings):
     audit: Path | None = None
     trusted_proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_listed)] = ()
 
+    def cluster(self, name: str | None) -> ClusterSettings | None:
+        """The settings of a cluster; None for one that has none."""
+        return next((each for each in self.clusters if each.name == name), None)
+
     @field_validator("clusters")
     @classmethod
     def _names_differ(cls, clusters: tuple[ClusterSettings, ...]) -> tuple[ClusterSettings, ...]:

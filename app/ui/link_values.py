@@ -10,6 +10,9 @@ import streamlit as st
 
 from app.ui import formats
 
+MAX_TEXT = 2_000
+"""Characters of a text that a page reads."""
+
 MAX_DIGITS = 15
 """Larger whole numbers are not exact in the browser."""
 

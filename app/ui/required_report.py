@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from app.server.redraws import TICK_S
 from app.ui import formats, state, widgets
 from app.ui.problems import problem_lines
+
+TICK = "2s"
 
 
 def require_report() -> state.Shown:
@@ -30,7 +31,7 @@ def _no_cluster() -> None:
     )
 
 
-@st.fragment(run_every=TICK_S)
+@st.fragment(run_every=TICK)
 def _waiting() -> None:
     feed, name = state.feed(), state.cluster() or ""
     if feed is None or feed.latest() is not None:
@@ -60,7 +61,7 @@ def headline(page: state.Shown, sentence: str) -> None:
     st.title(f":gray[{sentence}]" if page.stale else sentence, anchor=False)
 
 
-@st.fragment(run_every=TICK_S)
+@st.fragment(run_every=TICK)
 def status_line(before: str, coverage: str, small: bool = False) -> None:
     """`before`, then age, coverage and poll interval. Updates itself, and redraws the page in its turn if outdated."""
     if state.is_outdated() and state.is_next_to_redraw():

@@ -103,6 +103,14 @@ def cluster() -> str | None:
     return names[0] if names else None
 
 
+def connection_options() -> list[str]:
+    """The options of `groupscope` commands for the cluster; none if this server has no settings of it."""
+    its = source.current().settings.cluster(cluster())
+    if its is None:
+        return []
+    return ["--bootstrap-server", its.bootstrap_servers, *(["--config", str(its.config)] if its.config else [])]
+
+
 def choose_cluster(name: str) -> None:
     """Switch to another cluster. The group and topic leave the URL, filters stay."""
     st.session_state[_CLUSTER] = name

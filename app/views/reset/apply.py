@@ -1,5 +1,7 @@
 """Applying the plan that is shown: by the group's name and a button where the server may write, else by command."""
 
+import shlex
+
 import streamlit as st
 
 from app.server import source
@@ -46,15 +48,6 @@ def _command(plan: Plan) -> None:
     stop = "" if plan.kind is Kind.REMOVE_MEMBER else ", stop the group"
     st.markdown(f"**To apply it**, download the plan under Files{stop}, and run:")
     verb = "undo" if plan.undoes else "apply"
-    line = f"groupscope reset {verb} {files.file_name(plan)}.json --allow-writes{_connection()}"
-    st.code(line, language="bash", wrap_lines=True)
+    words = ("groupscope", "reset", verb, files.file_name(plan), "--allow-writes")
+    st.code(shlex.join([*words, *state.connection_options()]), language="bash", wrap_lines=True)
     widgets.note("This server only reads. Start it with --allow-writes to apply plans here.")
-
-
-def _connection() -> str:
-    name, clusters = state.cluster(), source.current().settings.clusters
-    cluster = next((one for one in clusters if one.name == name), None)
-    if cluster is None:
-        return ""
-    config = f" --config {cluster.config}" if cluster.config else ""
-    return f" --bootstrap-server {cluster.bootstrap_servers}{config}"

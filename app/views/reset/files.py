@@ -14,26 +14,29 @@ from lag.reset.files.plan_document import plan_text
 from lag.reset.model import Action, Plan
 from lag.reset.planning.kafka_tool import CSV_NAME
 
-UNDO = "undo"
-PLAN_LABELS, UNDO_LABELS = ("Plan (JSON)", "Offsets (CSV)"), ("Undo plan (JSON)", "Undo offsets (CSV)")
+PLAN, UNDO = "plan.json", "undo.json"
+_PLAN = (("Plan (JSON)", PLAN), ("Offsets (CSV)", CSV_NAME))
+_UNDO = (("Undo plan (JSON)", UNDO), ("Undo offsets (CSV)", "undo.csv"))
+"""Label and file name of the plan, and of its offsets."""
+
+Files = tuple[tuple[str, str], tuple[str, str]]
 
 
 def of_plan(plan: Plan) -> None:
     """The plan; and, unless it is an undo plan, the one that takes it back."""
     with st.popover("Files", icon=":material/download:", type="tertiary"):
         sets_offsets = any(row.action is Action.SET for row in plan.partitions)
-        if plan.undoes is not None:
-            _buttons(UNDO_LABELS, (f"{UNDO}.json", f"{UNDO}.csv"), "reset_plan", lambda: plan, sets_offsets)
-            return
-        _buttons(PLAN_LABELS, ("plan.json", CSV_NAME), "reset_plan", lambda: plan, sets_offsets)
-        of_undo(plan, "reset_undo")
+        is_undo = plan.undoes is not None
+        _buttons(_UNDO if is_undo else _PLAN, "reset_plan", lambda: plan, sets_offsets)
+        if not is_undo:
+            of_undo(plan, "reset_undo")
 
 
 def of_undo(plan: Plan, key: str) -> None:
     """The plan that takes `plan` back; nothing where it changes no offset."""
     if plan.changes:
         sets_offsets = any(row.from_offset is not None and not row.topic_is_gone for row in plan.changes)
-        _buttons(UNDO_LABELS, (f"{UNDO}.json", f"{UNDO}.csv"), key, lambda: undo_of(plan), sets_offsets)
+        _buttons(_UNDO, key, lambda: undo_of(plan), sets_offsets)
 
 
 def undo_of(plan: Plan) -> Plan:
@@ -43,27 +46,24 @@ def undo_of(plan: Plan) -> Plan:
     return made
 
 
-def _buttons(
-    labels: tuple[str, str], names: tuple[str, str], key: str, plan: Callable[[], Plan], sets_offsets: bool
-) -> None:
+def _buttons(files: Files, key: str, plan: Callable[[], Plan], sets_offsets: bool) -> None:
     """The plan; and its offsets, if it sets any: Kafka's tool deletes none from a file."""
-    downloads.button(
-        labels[0], lambda: plan_text(plan()).encode(), names[0], "application/json", f"{key}_json", type="tertiary"
-    )
+    (label, name), (csv_label, csv_name) = files
+
+    def document() -> bytes:
+        return plan_text(plan()).encode()
+
+    def csv() -> bytes:
+        return offsets_csv(plan().partitions).encode()
+
+    downloads.button(label, document, name, "application/json", f"{key}_json", type="tertiary")
     if sets_offsets:
-        downloads.button(
-            labels[1],
-            lambda: offsets_csv(plan().partitions).encode(),
-            names[1],
-            "text/csv",
-            f"{key}_csv",
-            type="tertiary",
-        )
+        downloads.button(csv_label, csv, csv_name, "text/csv", f"{key}_csv", type="tertiary")
 
 
 def file_name(plan: Plan) -> str:
-    """The name of its file, without the ending."""
-    return UNDO if plan.undoes else "plan"
+    """The name under which its button downloads it."""
+    return UNDO if plan.undoes else PLAN
 
 
 def needed(plan: Plan) -> str:

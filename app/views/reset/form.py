@@ -6,10 +6,14 @@ from typing import Any
 import streamlit as st
 
 from app.ui import state, upload, widgets
+from app.ui.link_values import MAX_TEXT
 from app.views.reset import runs
-from app.views.reset.link import FILE_KEY, MAX_TEXT, WAYS, Choice
+from app.views.reset.link import FILE_KEY, WAYS, Choice
 
 FILE_TYPES = ("csv", "json", "yaml", "yml")
+FIELD_PX = 300
+_TOPICS = "Separated by blanks: a topic, topic:0,1 for partitions, or a pattern such as pay.*"
+_ALL = {"file": "all that the file has", "group": "all that the other group has committed"}
 
 
 def draw(page: state.Shown, choice: Choice) -> None:
@@ -29,9 +33,6 @@ def draw(page: state.Shown, choice: Choice) -> None:
         st.rerun()
 
 
-FIELD_PX = 300
-
-
 def _fields(page: state.Shown, choice: Choice) -> Iterator[Callable[[], None]]:
     way = WAYS[choice.way]
     yield lambda: _pick(
@@ -44,10 +45,6 @@ def _fields(page: state.Shown, choice: Choice) -> Iterator[Callable[[], None]]:
         yield lambda: _text(way.value or "", "value", way.example)
     if way.has_topics:
         yield lambda: _text("Topics", "topics", _ALL.get(choice.way, "all that the group has committed"), _TOPICS)
-
-
-_TOPICS = "Separated by blanks: a topic, topic:0,1 for partitions, or a pattern such as pay.*"
-_ALL = {"file": "all that the file has", "group": "all that the other group has committed"}
 
 
 def _choose_group(group: str) -> None:

@@ -11,12 +11,12 @@ import streamlit as st
 from app.server import reset_task
 from app.server.reset_task import FileRequest, GroupDeletion, MemberRemoval
 from app.ui import link_values, state
+from app.ui.link_values import MAX_TEXT
 from lag.errors import ConfigError
 from lag.reset.asked.specification import FromGroup, Specification
 from lag.reset.asked.specification_text import Asked, specification
 from lag.reset.planning.make_plan import Request
 
-MAX_TEXT = 2_000
 DEFAULT = "earliest"
 FILE_KEY = "reset_file"
 """The key of the uploader."""

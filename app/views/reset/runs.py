@@ -9,6 +9,7 @@ import streamlit as st
 from app.server import source
 from app.server.reset_audit import AuditedChange
 from app.server.reset_task import ResetRun, ResetTask, Step
+from app.server.settings import ClusterSettings
 from app.ui import formats, state
 from app.views.reset.link import Choice
 from lag.errors import ConfigError, GroupscopeError, ResetRefused
@@ -118,10 +119,10 @@ def _forget(*keys: str) -> None:
         st.session_state.pop(key, None)
 
 
-def _cluster() -> Any:
+def _cluster() -> ClusterSettings:
     """The settings of the chosen cluster. Raises ConfigError."""
     name = state.cluster()
-    found = next((each for each in source.current().settings.clusters if each.name == name), None)
+    found = source.current().settings.cluster(name)
     if found is None:
         raise ConfigError(f"The cluster {name} has no settings on this server", "Use groupscope reset plan")
     return found

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.server import source
 from app.server.sweep_run import DEADLINE_S, MAX_CASES, plan_of
 from app.ui import formats, state, widgets
 from app.ui.state import Shown
@@ -121,10 +120,7 @@ def _start(plan: Plan, cluster: str) -> ConfigError | None:
 
 def _command(chosen: Choices) -> str:
     """The command for all groups of the cluster, on Spark."""
-    name, clusters = state.cluster(), source.current().settings.clusters
-    cluster = next((one for one in clusters if one.name == name), None)
-    parts = ["--bootstrap-server", cluster.bootstrap_servers if cluster else "HOST:9092"]
-    parts += ["--config", str(cluster.config)] if cluster and cluster.config else []
+    parts = state.connection_options() or ["--bootstrap-server", "HOST:9092"]
     parts += ["--observe", "60", "--runner", "spark", "--members", chosen.members]
     parts += [word for assignor in chosen.assignors for word in ("--assignor", assignor)]
     parts += [word for failure in chosen.failures for word in ("--failure", failure)]

@@ -56,10 +56,10 @@ def cluster_list(request: Request) -> Response:
 
 def cluster_detail(request: Request, cluster: str) -> Response:
     """How the cluster is read."""
-    found = {each.name: each for each in source.current().settings.clusters}
+    found = source.current().settings.cluster(cluster)
     if cluster not in source.current().feeds:
         raise NotFound("cluster module not found")
-    servers = found[cluster].bootstrap_servers.split(",") if cluster in found else []
+    servers = [] if found is None else found.bootstrap_servers.split(",")
     refresh_s = int(source.current().feeds[cluster].status().interval_s)
     module = {
         "class-name": "kafka",
