@@ -34,9 +34,9 @@ def nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault: how it begins and ends, and which look shows it; it lasts for so many looks from then on.
+    """A fault: how it begins and ends. It lasts until `looks` looks were taken after the first that shows it.
 
-    `most_polls`: how many polls may pass until the verdicts are right again.
+    `remark` is added to the row when it ends. `most_polls`: how many polls the verdicts may take to be right.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Fault:
     end: Ask
     shows: Callable[[Look], bool]
     looks: int = 20
-    told: Callable[[], str] = str  # what else there is to say of it at its end
+    remark: Callable[[], str] = str
     most_polls: int = 2
 
 
@@ -68,7 +68,7 @@ class Bench:
     dashboard: Dashboard
 
     def row(self, fault: Fault) -> None:
-        """Make the fault, until so many looks after the first that shows it; measure, store the row and check it."""
+        """Make the fault and end it; measure, store the row and check it."""
         before = self.settled()
         began_s, logged = time.monotonic(), len(self.dashboard.command.err)
         fault.begin()
@@ -105,7 +105,7 @@ class Bench:
         lifted_s, lifted_ms = time.monotonic(), wall_clock_ms()
         wait_until(self.truth.groups, WELL_WITHIN_S, 0.2)
         well_ms = wall_clock_ms()
-        truth, right = known(wait_until(lambda: self._right_since(lifted_ms), RIGHT_WITHIN_S, 0.2, self._told))
+        truth, right = known(wait_until(lambda: self._right_since(lifted_ms), RIGHT_WITHIN_S, 0.2, self._state))
         return Recovery(lifted_s, well_ms, truth, right)
 
     def _right_since(self, from_ms: int) -> tuple[Mapping[str, Group], Look] | None:
@@ -116,7 +116,7 @@ class Bench:
         right = next((look for look in newer if seen.is_right(look, truth)), None)
         return None if right is None else (truth, right)
 
-    def _told(self) -> object:
+    def _state(self) -> object:
         last = self.dashboard.looks[-1]
         shown = {name: (group["verdict"], group["lag"]) for name, group in last.groups.items()}
         return last.ready, last.reason, last.problems, shown, self.truth.groups()
@@ -134,7 +134,7 @@ class Bench:
         return rows.FaultRow(
             fault=fault.name,
             made=fault.made,
-            seen=seen.summary(during, log) + fault.told() + (f"; wrong: {sorted(map(str, wrong))}" if wrong else ""),
+            seen=seen.summary(during, log) + fault.remark() + (f"; wrong: {sorted(map(str, wrong))}" if wrong else ""),
             seconds=round(recovery.right.at_s - recovery.lifted_s, 1),
             polls=polls_until_right(during, recovery.well_ms),
             wrong=len(wrong),
@@ -159,7 +159,7 @@ class Bench:
         return seen.history_faults(self.dashboard.history, during)
 
     def _wait_for(self, asked: Callable[[], bool], fault: str, within_s: float = WELL_WITHIN_S) -> None:
-        wait_until(asked, within_s, 0.1, lambda: (fault, self._told()))
+        wait_until(asked, within_s, 0.1, lambda: (fault, self._state()))
 
 
 def polls_until_right(looks: Sequence[Look], well_ms: int) -> int:
@@ -176,7 +176,7 @@ def _failed(looks: Sequence[Look]) -> int:
 
 def today() -> str:
     """The day, in UTC."""
-    return f"{known(datetime.now(UTC)):%Y-%m-%d}"
+    return f"{datetime.now(UTC):%Y-%m-%d}"
 
 
 def incomplete(look: Look) -> bool:

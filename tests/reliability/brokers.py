@@ -150,12 +150,8 @@ def _client_file(folder: Path, network: Network, certificate: Certificate) -> Pa
 def _grant(cluster: Cluster) -> None:
     """The least ACLs of docs/configuration.md."""
     with KafkaAdminClient(bootstrap_servers=cluster.servers) as admin:
-        admin.create_acls(
-            [
-                _may(ACLOperation.DESCRIBE, ResourceType.GROUP),
-                _may(ACLOperation.READ, ResourceType.TOPIC),
-            ]
-        )
+        admin.create_acls([_may(ACLOperation.READ, ResourceType.TOPIC)])
+    cluster.allow_groups()
 
 
 def _other_first(leader: int, nodes: list[int]) -> list[int]:

@@ -79,10 +79,10 @@ class Dashboard:
         """Ask for the page, the metrics, readiness and all groups, now."""
         page, _ = self._get("/")
         metrics, _ = self._get("/metrics")
-        ready, said = self._get("/api/ready")
+        ready, readiness = self._get("/api/ready")
         _, cluster = self._get(f"/api/v1/clusters/{NAME}")
         _, groups = self._get(f"/api/v1/clusters/{NAME}/groups?limit=1000")
-        state = json.loads(said or "{}")
+        state = json.loads(readiness or "{}")
         listed = json.loads(groups or "{}").get("groups", ())
         return Look(
             time.monotonic(),
@@ -95,7 +95,7 @@ class Dashboard:
         )
 
     def watch(self) -> None:
-        """Look again and again until `stopping`."""
+        """Look every 0.3 s until `stopping` is set."""
         while not self.stopping.wait(_LOOK_EVERY_S):
             self.looks.append(self.look())
 

@@ -57,15 +57,15 @@ def _allowed(name: str, truths: Sequence[Mapping[str, Group]]) -> frozenset[obje
 
 def summary(looks: Sequence[Look], log: str = "") -> str:
     """A sentence or two for the table: from what was looked at, and what the server logged of its history."""
-    said = [f"not ready ({_short(look.reason)})" for look in looks if not look.ready and look.reason][:1]
+    parts = [f"not ready ({_short(look.reason)})" for look in looks if not look.ready and look.reason][:1]
     counts = [len(look.groups) for look in looks]
-    said += [f"{min(counts)} of {max(counts)} groups"] if min(counts) < max(counts) else []
+    parts += [f"{min(counts)} of {max(counts)} groups"] if min(counts) < max(counts) else []
     problems = dict.fromkeys(_plain(cause) for look in looks for cause in look.problems)
-    said += [f"“{_short(cause)}”" for cause in list(problems)[:_MOST_PROBLEMS]]
+    parts += [f"“{_short(cause)}”" for cause in list(problems)[:_MOST_PROBLEMS]]
     if len(problems) > _MOST_PROBLEMS:
-        said.append(f"{len(problems) - _MOST_PROBLEMS} more")
-    said += [f"log: “{_short(line)}”" for line in log.splitlines() if "history" in line.lower()][:1]
-    return "; ".join(said) or "nothing: all verdicts right, ready"
+        parts.append(f"{len(problems) - _MOST_PROBLEMS} more")
+    parts += [f"log: “{_short(line)}”" for line in log.splitlines() if "history" in line.lower()][:1]
+    return "; ".join(parts) or "nothing: all verdicts right, ready"
 
 
 def _short(text: str | None) -> str:

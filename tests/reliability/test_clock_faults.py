@@ -30,7 +30,7 @@ class Clock:
     file: Path
 
     def set(self, ahead_s: int) -> None:
-        """So many seconds ahead of the real time, at once; in place, since the process has mapped the file."""
+        """Set how far it is ahead of the real time. The file is written in place: the process has mapped it."""
         with self.file.open("r+b" if self.file.exists() else "wb") as file:
             file.write(struct.pack("q", ahead_s))
 

@@ -72,14 +72,14 @@ def test_50_browser_sessions(usual: Bench) -> None:
             stack.enter_context(opened)
             wait_until(lambda: opened.opened == SESSIONS, 300)
 
-        def told() -> str:
+        def remark() -> str:
             runs = sum(session.runs for session in sessions)
             stayed_s = round(bench.dashboard.looks[-1].at_s - began_s[0])
             pace = f"polls {median_step(bench):.1f} s apart (median; asked for: {USUAL_S})"
             return f"; {runs:,} runs of pages in {stayed_s} s; {pace}"
 
         made = f"{SESSIONS} sessions over WebSockets, each with a page that follows the polls"
-        bench.row(Fault("50 browser sessions", made, open_all, stack.close, anything, LOOKS, told))
+        bench.row(Fault("50 browser sessions", made, open_all, stack.close, anything, LOOKS, remark))
     assert [message for session in sessions for message in session.exceptions] == []
     assert sum(session.broken for session in sessions) == 0
 
@@ -131,11 +131,11 @@ def test_random_api_bodies(bench: Bench) -> None:
         for _ in range(BODIES):
             answers[status(bench.dashboard.url, random_request(dice))] += 1
 
-    def told() -> str:
+    def remark() -> str:
         return "; answers: " + ", ".join(f"{number:,} × {code}" for code, number in answers.most_common())
 
     made = f"{BODIES:,} requests to API, Burrow's addresses and tools, with damaged or absurd values and bodies"
-    bench.row(Fault("Random API bodies", made, ask, nothing, anything, 1, told))
+    bench.row(Fault("Random API bodies", made, ask, nothing, anything, 1, remark))
     assert [code for code in answers if code >= 500 and code not in REFUSED_OR_BUSY] == []
 
 

@@ -1,7 +1,6 @@
 """Groups whose verdicts are known: one reads, one reads and does not commit, others have only committed offsets."""
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -34,7 +33,7 @@ def create(servers: str, name: str, partitions: int, placed: dict[int, list[int]
 
 
 def fill(servers: str, name: str, partitions: int, records: int) -> None:
-    """So many records in each partition."""
+    """Write that many records into each partition."""
     producer = Producer({"bootstrap.servers": servers, "acks": "all"})
     for number in range(records * partitions):
         producer.produce(name, b"record", partition=number % partitions)
@@ -121,4 +120,3 @@ def working(servers: str) -> Iterator[None]:
         members.stopping.set()
         for thread in threads:
             thread.join(30)
-        time.sleep(0)

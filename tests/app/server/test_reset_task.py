@@ -39,14 +39,20 @@ def ended(task: ResetTask, on_end: Callable[[ResetRun], None] = lambda run: None
     return run
 
 
-def test_planned_refused_without_permission_applied_and_verified(
-    kafka: EmbeddedKafka, client: GroupClient, tmp_path: Path
-) -> None:
+def committed(kafka: EmbeddedKafka, client: GroupClient) -> tuple[ClusterSettings, str, str]:
+    """A topic with ten records in one partition, and a group that has committed 7."""
     topic, group = unique("orders"), unique("billing")
     make_topic(kafka.bootstrap_servers, topic)
     produce(kafka.bootstrap_servers, topic, {0: 10})
     client.commit(group, commits(topic, {0: 7}))
     cluster = ClusterSettings(name="test", bootstrap_servers=kafka.bootstrap_servers)
+    return cluster, topic, group
+
+
+def test_planned_refused_without_permission_applied_and_verified(
+    kafka: EmbeddedKafka, client: GroupClient, tmp_path: Path
+) -> None:
+    cluster, topic, group = committed(kafka, client)
     request = Request(group, Earliest(), all_topics=True)
     plan: Plan = plan_from_document(known(ended(ResetTask(Step.PLAN, cluster, request)).document))
     assert [(row.from_offset, row.to_offset) for row in plan.partitions] == [(7, 0)]
@@ -65,11 +71,7 @@ def test_planned_refused_without_permission_applied_and_verified(
 def test_files_are_read_and_a_group_is_deleted_in_the_process(
     kafka: EmbeddedKafka, client: GroupClient, tmp_path: Path
 ) -> None:
-    topic, group = unique("orders"), unique("billing")
-    make_topic(kafka.bootstrap_servers, topic)
-    produce(kafka.bootstrap_servers, topic, {0: 10})
-    client.commit(group, commits(topic, {0: 7}))
-    cluster = ClusterSettings(name="test", bootstrap_servers=kafka.bootstrap_servers)
+    cluster, topic, group = committed(kafka, client)
 
     def planned(asked: Asked) -> ResetRun:
         return ended(ResetTask(Step.PLAN, cluster, asked))
@@ -94,11 +96,7 @@ def test_files_are_read_and_a_group_is_deleted_in_the_process(
 def test_a_change_on_the_page_is_audited_from_start_to_end_and_a_viewer_is_refused(
     kafka: EmbeddedKafka, client: GroupClient, tmp_path: Path
 ) -> None:
-    topic, group = unique("orders"), unique("billing")
-    make_topic(kafka.bootstrap_servers, topic)
-    produce(kafka.bootstrap_servers, topic, {0: 10})
-    client.commit(group, commits(topic, {0: 7}))
-    cluster = ClusterSettings(name="test", bootstrap_servers=kafka.bootstrap_servers)
+    cluster, topic, group = committed(kafka, client)
     planned = ended(ResetTask(Step.PLAN, cluster, Request(group, Earliest(), all_topics=True)))
     plan = plan_from_document(known(planned.document))
     audit = AuditLog()
