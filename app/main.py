@@ -10,11 +10,14 @@ from app.pages import BY_NAME, EMBEDDED_ONLY, FOR_ADMINS, IN_MENU, PAGES, PageIn
 from app.server import source
 from app.server.compat.every_click import count_in_browser
 from app.server.redraws import turns
+from app.server.workers import pool
 from app.ui import link_values, state, widgets
 
 if not source.current().feeds and source.installed().access is not None:
     st.error("Your login has ended, or your role was taken away. Load the page again.", icon=":material/lock:")
     st.stop()
+
+pool.warm()
 
 ABOUT = """**groupscope** sees, predicts and explains Kafka consumer groups.
 

@@ -7,7 +7,7 @@ import io
 import os
 import pickle
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +36,23 @@ def worked_examples() -> list[str]:
     ]
 
 
-def fold_any(scenario: Scenario, assignor: str, plugins: Collection[str], deadline_s: float) -> Sequence[Generation]:
+def fold_any(
+    scenario: Scenario,
+    assignor: str,
+    plugins: Collection[str],
+    deadline_s: float,
+    fold: Callable[[Scenario, str], Sequence[Generation]] = assignors.fold,
+) -> Sequence[Generation]:
     """The generations under an assignor: of that name, or, as `module:Class`, one of `plugins`; nothing else is loaded.
 
-    Computed here where only Kafka's own have a part in it, else in a process apart. Raises AssignorError, of a plugin
-    also saying that it cannot be loaded, raised, gave a broken plan (whose, of what), had none within the deadline, or
-    ended its process.
+    Computed with `fold` where only Kafka's own have a part in it, else in a process apart. Raises AssignorError, of a
+    plugin also saying that it cannot be loaded, raised, gave a broken plan (whose, of what), had none within the
+    deadline, or ended its process.
     """
     if assignor not in plugins:
         refuse_unknown(assignor)
     yours = not_kafkas(scenario, assignor)
-    return _fold_apart(scenario, assignor, yours, deadline_s) if yours else assignors.fold(scenario, assignor)
+    return _fold_apart(scenario, assignor, yours, deadline_s) if yours else fold(scenario, assignor)
 
 
 def not_kafkas(scenario: Scenario, assignor: str) -> str:

@@ -34,6 +34,7 @@ from app.server.middleware.access import AccessMiddleware, base_path
 from app.server.middleware.headers import content_security_policy
 from app.server.routes import ROUTES
 from app.server.source import Source
+from app.server.workers import pool
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,7 @@ def build_app(start: Callable[[], AbstractContextManager[Source]]) -> st.App:
             log.info("stopped without waiting for open connections")
         finally:
             source.uninstall()
+            await to_thread.run_sync(pool.close)
             temporary_history.delete_all()
             await to_thread.run_sync(running.__exit__, None, None, None)
 

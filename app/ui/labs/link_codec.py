@@ -5,9 +5,10 @@ import zlib
 from collections.abc import Mapping
 from typing import TypeVar
 
+from app.ui import scenario_files
 from assignors.labs.story import Story, from_values
 from assignors.model import AssignorError
-from assignors.scenario import Problem, ScenarioError, dump, load_scenario
+from assignors.scenario import Problem, ScenarioError, dump
 from assignors.whatif.events import Scenario
 
 MOST_LETTERS = 6_000
@@ -50,7 +51,7 @@ def pack(scenario: Scenario) -> str | None:
 
 def unpack(text: str) -> Scenario:
     """The scenario of a URL parameter. Raises AssignorError when it was cut off or changed."""
-    return load_scenario(unpack_text(text))
+    return scenario_files.linked(unpack_text(text))
 
 
 def pack_text(text: str) -> str | None:

@@ -5,7 +5,8 @@ URL parameters: `group` (a live group), `example`, or `scenario` (packed, as soo
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import sha256
 
 import pandas as pd
@@ -13,7 +14,8 @@ import streamlit as st
 
 from app.plugins import DEADLINE_S, fold_any, not_kafkas
 from app.server import source
-from app.ui import state, widgets
+from app.server.workers.pool import NotComputed, TimedOut, computed
+from app.ui import scenario_files, state, widgets
 from app.ui.labs import link_codec
 from app.ui.scenario.draft import Draft
 from app.whatif_limits import excess
@@ -21,6 +23,7 @@ from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump, examples, load_scenario
 from assignors.whatif.comparison import SHARE, Outcome, compatible_assignors, with_change_to
 from assignors.whatif.events import Scenario
+from assignors.whatif.generations import Generation, fold
 from lag.errors import GroupscopeError
 from lag.generations.live_group import scenario_of
 
@@ -30,6 +33,7 @@ _IN_LINK = "_draft_in_link"
 _ANSWERED = "_draft_answered"
 _PARAMETERS = ("group", "example", "scenario", "cluster")
 _LOOKED_AT = ("assignor", "gen", "topic")
+WITHOUT_LIMIT = "Remove events, or use `groupscope assign`, which has no such limit."
 
 
 def draft(page: state.Shown | None) -> Draft | None:
@@ -87,7 +91,7 @@ def parameters() -> dict[str, str]:
 
 def start_from_file(data: bytes, name: str) -> None:
     """Start again from an uploaded file. Raises ScenarioError."""
-    scenario = check_bytes(data, name).scenario
+    scenario = scenario_files.uploaded(data, name)
     packed = link_codec.pack(scenario)
     start()
     state.set_url("scenario", packed)
@@ -165,9 +169,11 @@ def live_group_picker(page: state.Shown | None, chosen: str | None, key: str) ->
 def outcome(its: Draft, assignor: str) -> Outcome:
     """Where an assignor takes the draft; computed once, shared by all sessions."""
     if (size := excess(its.scenario)) is not None:
-        without_limit = "Remove events, or use `groupscope assign`, which has no such limit."
-        return Outcome(assignor, error=f"{size} are too many for a page. {without_limit}")
-    return _outcome(its, assignor)
+        return Outcome(assignor, error=f"{size} are too many for a page. {WITHOUT_LIMIT}")
+    try:
+        return _outcome(its, assignor)
+    except NotComputed as error:
+        return Outcome(assignor, error=str(error))
 
 
 def key_of(its: Draft) -> str:
@@ -180,9 +186,15 @@ def key_of(its: Draft) -> str:
 def _outcome(its: Draft, assignor: str) -> Outcome:
     scenario, first = with_change_to(its.scenario, assignor)
     try:
-        return Outcome(assignor, tuple(fold_any(scenario, first, given(), DEADLINE_S)))
+        return Outcome(assignor, tuple(fold_any(scenario, first, given(), DEADLINE_S, _fold)))
+    except TimedOut as error:  # kept, so that it does not take as long again with the next redraw
+        return Outcome(assignor, error=f"{error}. {WITHOUT_LIMIT}")
     except AssignorError as error:
         return Outcome(assignor, error=_renumbered(str(error), len(scenario.events) - len(its.scenario.events)))
+
+
+def _fold(scenario: Scenario, assignor: str) -> Sequence[Generation]:
+    return computed(partial(fold, scenario, assignor))
 
 
 def _renumbered(message: str, too_many: int) -> str:

@@ -6,9 +6,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer
 
+from app.ui import scenario_files
 from app.ui.formats import plural
 from assignors.labs.story import Story, Whole
-from assignors.scenario import dump, load_scenario
+from assignors.scenario import dump
 from assignors.simulation.quiescence import settle_timeout_ms
 from assignors.simulation.settings import Settings, read
 from assignors.simulation.stories import STORIES as SCENARIOS
@@ -56,7 +57,7 @@ Ms = Annotated[int | None, Field(ge=0, lt=MOST_NUMBER, description="a whole numb
 
 
 def _scenario(value: object) -> Any:
-    return load_scenario(value) if isinstance(value, str) else value
+    return scenario_files.linked(value) if isinstance(value, str) else value
 
 
 class ProtocolStory(Story):

@@ -1,17 +1,17 @@
 """The Protocol lab's story in the URL, and its runs under each protocol, cached."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 
+from app.server.workers.pool import NotComputed, TimedOut, computed
+from app.ui import scenario_files
 from app.ui.labs.lab_state import LabState
-from app.ui.scenario.played import Played
+from app.ui.scenario.played import Played, play
 from app.ui.scenario.story_link import PROTOCOLS, SLIDERS, STORIES, ProtocolStory, value_of
 from assignors.model import AssignorError
-from assignors.scenario import check_bytes, dump
-from assignors.simulation.settings import read
-from assignors.simulation.side_by_side import simulate_all
-from assignors.simulation.timeline.summary import summarize
+from assignors.scenario import dump
 from assignors.whatif.events import Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
@@ -31,7 +31,7 @@ class ProtocolLab(LabState[ProtocolStory]):
 
     def upload(self, data: bytes, name: str) -> None:
         """Show an uploaded scenario. Raises ScenarioError; a scenario that is too large for a page is refused."""
-        scenario = check_bytes(data, name).scenario
+        scenario = scenario_files.uploaded(data, name)
         try:
             self.open(self.first.changed({"scenario": scenario}))
         except AssignorError as error:
@@ -54,11 +54,21 @@ class ProtocolLab(LabState[ProtocolStory]):
 LAB = ProtocolLab(STORIES)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Simulating the story", hash_funcs={Scenario: dump})
 def played(scenario: Scenario, seed: int) -> Mapping[RebalanceProtocol, Played | str]:
     """The story under each protocol, or why it cannot be simulated there; shared by all sessions."""
-    found = simulate_all(scenario, read(scenario.protocol), PROTOCOLS, seed=seed)
-    return {
-        protocol: str(result) if isinstance(result, AssignorError) else Played(protocol, result, summarize(result))
-        for protocol, result in found.items()
-    }
+    try:
+        return _played(scenario, seed)
+    except NotComputed as error:
+        return _without_result(error)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Simulating the story", hash_funcs={Scenario: dump})
+def _played(scenario: Scenario, seed: int) -> Mapping[RebalanceProtocol, Played | str]:
+    try:
+        return computed(partial(play, scenario, seed, PROTOCOLS))
+    except TimedOut as error:  # kept, so that it does not take as long again with the next redraw
+        return _without_result(error)
+
+
+def _without_result(error: NotComputed) -> Mapping[RebalanceProtocol, str]:
+    return dict.fromkeys(PROTOCOLS, str(error))

@@ -268,6 +268,7 @@ def test_an_answer_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("workers")
 def test_a_what_if_has_a_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whatif, "computed", partial(computed, deadline_s=0.01))
     problem = refused("what_if", scenario=SMALL)

