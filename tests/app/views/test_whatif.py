@@ -1,6 +1,7 @@
 """The What-if page: where it starts, what its events come to, what it refuses, and what is in the URL."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -14,10 +15,11 @@ from app.pages import BY_NAME
 from app.plugins import worked_examples
 from app.server.settings import Settings
 from app.server.source import Source
+from app.server.workers import pool
 from app.ui import state
 from app.ui.groups import predictions
 from app.ui.labs import link_codec
-from app.ui.scenario import draft
+from app.ui.scenario import draft, draft_state
 from app.views.whatif import editor, first_members, start
 from assignors.model import Member, Topic
 from assignors.scenario import examples, load_scenario
@@ -537,3 +539,41 @@ def test_a_what_if_of_a_live_group_is_kept_as_a_prediction(open_page: Open) -> N
     (kept,) = predictions._predictions().of("demo", "orders-enrichment")
     assert (kept.source, kept.generations[0].event) == ("What if", "as it is")
     assert kept.generations[1].event == "enrich-4 joins"
+
+
+@pytest.mark.process
+def test_workers_come_to_the_same_as_this_process(open_page: Open, workers: pool.WorkerPool) -> None:
+    page = open_page("whatif", example="checkout-scales-out")
+    pool.install(None)
+    state.clear()
+    here = open_page("whatif", example="checkout-scales-out")
+    assert said(page) == said(here)
+    assert page.dataframe[0].value.equals(here.dataframe[0].value)
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("workers")
+def test_a_what_if_without_a_result_in_time_says_so_and_can_be_changed(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(draft_state, "computed", partial(pool.computed, deadline_s=0.001))
+    page = open_page("whatif", example="checkout-scales-out")
+    assert not page.exception
+    assert "so the computation was stopped" in said(page)
+    assert "Remove events, or use" in said(page)
+    monkeypatch.undo()
+    page.query_params["example"] = "hot-member"
+    assert "was stopped" not in said(page.run())
+
+
+def test_a_what_if_that_finds_no_free_worker_is_computed_with_the_next_drawing(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(_function: object) -> object:
+        raise pool.Busy("The server has 3 computations at work already", "Try again in a moment")
+
+    monkeypatch.setattr(draft_state, "computed", busy)
+    page = open_page("whatif", example="checkout-scales-out")
+    assert "The server has 3 computations at work already" in said(page)
+    monkeypatch.undo()
+    assert "computations at work" not in said(page.run())

@@ -1,7 +1,6 @@
 """What-ifs and simulations: the answers of the commands, computed in a process that cannot hold up the server."""
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from http import HTTPStatus
