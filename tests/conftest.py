@@ -15,6 +15,7 @@ import jpype
 import pytest
 from hypothesis import settings
 
+from app.server.workers import pool
 from assignors import registry
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.workload import BROKER_PROPERTIES, Workload
@@ -60,6 +61,24 @@ def pytest_collection_finish() -> None:
     """Modules and tests stay to the end: the garbage collector need not go through them again and again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _no_workers() -> Iterator[None]:
+    """What a page or request has computed is computed in this process: starting workers takes a second."""
+    its = pool.installed()
+    pool.install(None)
+    yield
+    pool.install(its)
+
+
+@pytest.fixture
+def workers() -> Iterator[pool.WorkerPool]:
+    """Worker processes, as a server has them."""
+    its = pool.WorkerPool()
+    pool.install(its)
+    yield its
+    its.close()
 
 
 @pytest.fixture(scope="session")

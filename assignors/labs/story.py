@@ -17,6 +17,8 @@ from assignors.scenario.syntax import compose, plain, read_bundled, text_of, tok
 from assignors.spelling import shown, suggestion
 
 NONE = "none"
+MOST_BYTES = 50_000
+"""Of a file; a story with the longest script takes a tenth of it."""
 
 
 def joined(values: Iterable[object]) -> str:
@@ -110,6 +112,10 @@ def from_values(values: Mapping[str, Any], stories: Mapping[str, S]) -> S:
 
 def from_file(data: bytes, stories: Mapping[str, S]) -> S:
     """The story of an uploaded file. Raises ScenarioError that names the lines."""
+    if len(data) > MOST_BYTES:
+        raise ScenarioError(
+            [Problem(None, "", f"The file has {len(data):,} bytes. A story has at most {MOST_BYTES:,}.")]
+        )
     text = text_of(data, "")
     values = compose(tokens(text, ""))
     lab = next(iter(stories.values())).lab_name

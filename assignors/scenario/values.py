@@ -71,6 +71,8 @@ def _topic_name(name: str) -> str:
 
 
 def _pattern(text: str) -> str:
+    if "[[:" in text:
+        raise wrong("Java and RE2 read [[: differently. Name the letters, as in [a-z].")
     try:
         compiled(text)
     except AssignorError as error:

@@ -8,8 +8,8 @@ from types import MappingProxyType
 import assignors
 from assignors import model as plan
 from assignors.durations import duration
-from assignors.model import Group, TopicPartition
-from assignors.patterns import is_quick, matching
+from assignors.model import AssignorError, Group, TopicPartition
+from assignors.patterns import matching
 from assignors.whatif.events import Loads, Scenario
 from lag.errors import GroupscopeError
 from lag.model import GroupSnapshot, GroupType, Member, Topic
@@ -185,10 +185,16 @@ def scenario_at(
 def _scenario_member(of: Member, member: plan.Member, topics: Mapping[str, plan.Topic]) -> plan.Member:
     """The member as a scenario can describe it."""
     owned = tuple(tp for tp in member.owned if exists(tp, topics))
-    pattern = of.topic_regex
-    if pattern is None or of.topics or not is_quick(pattern) or matching(pattern, topics) != member.topics:
-        pattern = None
+    pattern = None if of.topics or not _matches(of.topic_regex, member.topics, topics) else of.topic_regex
     return replace(member, owned=owned, generation=member.generation if owned else None, pattern=pattern)
+
+
+def _matches(pattern: str | None, expected: Sequence[str], topics: Iterable[str]) -> bool:
+    """Whether the pattern matches exactly these of the topics."""
+    try:
+        return pattern is not None and matching(pattern, topics) == tuple(expected)
+    except AssignorError:
+        return False
 
 
 def _kept_topics(

@@ -12,30 +12,11 @@ from streamlit.util import calc_hash
 import app
 from app.server import source
 from app.server.source import Source
-from app.server.workers import pool
 from app.ui import state
 from tests.app import feeds
 
 MAIN = Path(app.__file__).with_name("main.py")
 Open = Callable[..., AppTest]
-
-
-@pytest.fixture(autouse=True)
-def _no_workers() -> Iterator[None]:
-    """What a page or request has computed is computed in this process: starting workers takes a second."""
-    its = pool.installed()
-    pool.install(None)
-    yield
-    pool.install(its)
-
-
-@pytest.fixture
-def workers() -> Iterator[pool.WorkerPool]:
-    """Worker processes, as a server has them."""
-    its = pool.WorkerPool()
-    pool.install(its)
-    yield its
-    its.close()
 
 
 @pytest.fixture

@@ -37,7 +37,8 @@ from assignors.simulation.kernel import Kernel
 
 BEAT_MS = 3_000
 """`heartbeat.interval.ms` of the members that are `alive`."""
-MOST_ALIVE_MS = 3_600_000
+MOST_BEATS = 5_000
+"""In a script: those of one member for four hours."""
 SETTINGS = {
     "group.initial.rebalance.delay.ms": "initial_rebalance_delay_ms",
     "group.min.session.timeout.ms": "min_session_timeout_ms",
@@ -91,6 +92,7 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
         self._topics: dict[str, Topic] = {}
         self._broker = _Broker(self._kernel)
         self._alive: tuple[str, ...] = ()
+        self._beats = 0
         self._beat_ms = 0  # when those who are alive send their next heartbeat
         self._last_errors: dict[str, KafkaError] = {}  # of their heartbeats
         self._news: list[str] = []
@@ -161,8 +163,9 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
 
     def _wait(self, call: Call) -> str:
         end_ms = self._kernel.now_ms + call.ms(call.words[0])
-        if self._alive and end_ms - self._kernel.now_ms > MOST_ALIVE_MS:
-            raise call.wrong("heartbeats are simulated for 1h at most. Write `alive` without names before it.")
+        self._beats += len(self._alive) * ((end_ms - self._kernel.now_ms) // BEAT_MS)
+        if self._beats > MOST_BEATS:
+            raise call.wrong(f"a script has at most {MOST_BEATS:,} heartbeats. Write `alive` without names before it.")
         while self._alive and self._beat_ms <= end_ms:
             self._kernel.run_until(self._beat_ms)
             self._beat_ms += BEAT_MS

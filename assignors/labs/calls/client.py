@@ -3,7 +3,6 @@
 A poll is long enough for the whole of a rebalance.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
@@ -13,7 +12,8 @@ from assignors.labs.calls.interceptors import Interceptor, commit_through, poll_
 from assignors.labs.calls.log import MOST_RECORDS, PartitionLog, Record
 from assignors.labs.calls.script import Call
 from assignors.labs.calls.script_machine import Machine, PartitionOffsets, Refusal, Verb, listed
-from assignors.model import TopicPartition
+from assignors.model import AssignorError, TopicPartition
+from assignors.patterns import compiled
 
 MAIN = "main"
 CLOSE_TIMEOUT = "30 s"
@@ -203,8 +203,8 @@ class Client(Machine):
         self._enter(call)
         self._needs_group()
         try:
-            re.compile(call.words[0])
-        except re.error:
+            compiled(call.words[0])
+        except AssignorError:
             raise call.wrong(f"{call.words[0][:40]!r} is not a regular expression.") from None
         self._become(Mode.PATTERN)
         self._wanted, self._looked_ms = call.words, -1
@@ -266,7 +266,7 @@ class Client(Machine):
 
     def _wants(self, topic: str) -> bool:
         if self._mode is Mode.PATTERN:
-            return re.fullmatch(self._wanted[0], topic) is not None
+            return compiled(self._wanted[0]).fullmatch(topic) is not None
         return topic in self._wanted
 
     def _assigned_to(self, added: list[TopicPartition]) -> list[str]:

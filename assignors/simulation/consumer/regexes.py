@@ -1,10 +1,10 @@
 """Subscriptions by regular expression: all those of a group are resolved together in the background."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from assignors import patterns
 from assignors.model import AssignorError
@@ -27,8 +27,8 @@ class Change(Enum):
     """Updated, and the topics of the new one are known."""
 
 
-def compiled(regex: str) -> re.Pattern[str]:
-    """Raises Refused (INVALID_REGULAR_EXPRESSION) if RE2 refuses it."""
+def compiled(regex: str) -> Any:
+    """The compiled expression. Raises Refused (INVALID_REGULAR_EXPRESSION) if RE2 refuses it."""
     try:
         return patterns.compiled(regex)
     except AssignorError as error:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from app.server.workers.pool import NotComputed
 from app.ui import formats, widgets
 from app.ui.labs.story import head, linked
 from app.views.labs.delivery import outcome, setup, text
@@ -28,6 +29,9 @@ with right, st.container(gap="xsmall"):
     outcome.pictures(lab, ledger)
 
 with st.container(gap="xxsmall"):
-    outcome.strategies(compare(lab, failure), worst_of(lab, failure), lab.strategy)
+    try:
+        outcome.strategies(compare(lab, failure), worst_of(lab, failure), lab.strategy)
+    except NotComputed as error:
+        widgets.note(formats.md(str(error)))
 with st.container(gap="xxsmall"):
     outcome.records(lab, ledger)

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from app.server.workers.pool import computed
 from app.ui.labs.lab_state import LabState
 from assignors.labs.delivery import (
     STORIES,
@@ -51,11 +53,14 @@ LAB = DeliveryLab(STORIES)
 
 
 def worst_of(lab: Lab, failure: Failure) -> Mapping[Strategy, Outcome]:
-    """Per strategy the most records processed twice and lost, over all moments of the failure."""
+    """Per strategy the most records processed twice and lost, over all moments of the failure: up to a second of work.
+
+    Raises NotComputed.
+    """
     anytime = replace(failure, step=0)
     return _worst(repr((lab, sorted(lab.expired), anytime.kind, sorted(anytime.failed_commits))), lab, anytime)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _worst(key: str, _lab: Lab, _failure: Failure) -> Mapping[Strategy, Outcome]:
-    return worst(_lab, _failure)
+    return computed(partial(worst, _lab, _failure))

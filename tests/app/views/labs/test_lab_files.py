@@ -153,3 +153,8 @@ def test_a_file_that_the_call_lab_cannot_play_changes_nothing(open_page: Open, t
     with pytest.raises(ScenarioError) as refusal:
         CALLS.upload(text.encode(), "mine.yaml")
     assert str(refusal.value).startswith(why)
+
+
+def test_a_file_that_is_larger_than_any_story_is_refused_at_once() -> None:
+    with pytest.raises(ScenarioError, match=r"The file has 60,015 bytes\. A story has at most 50,000\."):
+        from_file(b"lab: delivery\n#" + b"x" * 60_000, delivery.STORIES)

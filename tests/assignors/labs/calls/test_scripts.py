@@ -36,7 +36,7 @@ from assignors.labs.calls.script import MOST_LINES
         (Kind.CLASSIC_GROUP, "coordinator-loads", "Line 1: the coordinator has not failed."),
         (Kind.CLASSIC_GROUP, "coordinator-ready", "Line 1: no coordinator is loading."),
         (Kind.CLASSIC_GROUP, "alive A", "Line 1: A has not joined."),
-        (Kind.CLASSIC_GROUP, "A: beat\nalive A\nwait 2h", "Line 3: heartbeats are simulated for 1h at most."),
+        (Kind.CLASSIC_GROUP, "A: beat\nalive A\nwait 4h\nwait 1h", "Line 4: a script has at most 5,000 heartbeats."),
         (
             Kind.CLASSIC_GROUP,
             "broker group.max.size 0",

@@ -61,7 +61,9 @@ def test_members_are_in_the_order_of_kafkas_map(oracle: ConsumerOracle, seed: in
         "t", "t|u", "(t|u)-1", "w-.*", "w-[0-9]{1,2}", "(?i)W-1", r"(?:w|v)-\d", "^t$", r"t\b", "[^tu].+",
         "(?P<name>t)", "[*+]+t?", r"\*+t", "w.{2}", r"\Aw-1", "", "(t", "[t", "*", "t**", "t{2,1}", "t(?=u)",
         "(?<!t)u", r"(t)\1", "t++", "t*+", "t{1}+", "(?>t)", "(?#word)t", r"t\Z", r"\N{DIGIT ONE}", "(?x)t",
-        "(?P=name)t", "(?(1)t|u)",
+        "(?P=name)t", "(?(1)t|u)", r"\pL+", r"\PL", r"\Qw-1\E", r"\p{Greek}", "[[:alpha:]]+", r"t\z", "(?U)t+",
+        "(?s).+", "t{1001}", "t{1000}", "(t{30}){30}", r"\x{74}", r"[\d-]", "[^]", "[]t]", "(?<name>t)",
+        "(?P<1a>t)", "|t", "()",
     ],
 )  # fmt: skip
 def test_an_expression_matches_what_it_matches_for_kafka(oracle: ConsumerOracle, regex: str) -> None:
