@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -64,7 +64,7 @@ def collectors() -> Iterator[Source]:
     audit = AuditLog(settings.audit)
     audit.check()
     access = open_access(settings, audit)
-    with recording(settings.history) as past, notifying(settings) as notifier:
+    with recording(settings.history, audit) as past, notifying(settings) as notifier:
         polled = {
             c.name: collector(c, envs[c.name], settings, past, changes[c.name], read_policy, notifier)
             for c in settings.clusters
@@ -84,18 +84,24 @@ class StoredHistory:
 
 
 @contextmanager
-def recording(history: str | None) -> Iterator[StoredHistory]:
-    """Stores the health of each poll during the block; nothing without a history."""
+def recording(history: str | None, audit: AuditLog) -> Iterator[StoredHistory]:
+    """Stores the health of each poll, and the audit log, during the block; nothing without a history."""
     if history is None:
         yield StoredHistory()
         return
+    from lag.audit.recorder import AuditRecorder
     from lag.history.recorder import SnapshotRecorder
     from lag.history.resume.last_verdicts import last_verdicts_or_none
     from lag.history.store import History  # imported here because it takes half a second
 
     stored = History(history)
-    with SnapshotRecorder(stored) as recorder:
-        yield StoredHistory(recorder.observe, partial(last_verdicts_or_none, stored), recorder.status)
+    with SnapshotRecorder(stored) as recorder, AuditRecorder(audit, stored) as audits:
+
+        def status() -> RecorderStatus:
+            its = recorder.status()
+            return its if audits.problem is None else replace(its, problems=(*its.problems, audits.problem))
+
+        yield StoredHistory(recorder.observe, partial(last_verdicts_or_none, stored), status)
 
 
 @contextmanager

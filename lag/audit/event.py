@@ -1,8 +1,11 @@
 """One line of the audit log."""
 
 import json
-from dataclasses import asdict, dataclass, fields
+import secrets
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
+from hashlib import sha256
+from typing import Any
 
 MOST_TEXT = 2_000
 """Characters of a text; more are cut off."""
@@ -23,7 +26,7 @@ class AuditEvent:
 
     `actor` is the user, `token NAME`, or the account of whoever ran a command; None: not known. `address` is where it
     came from, "" on this machine. `action` is a short word, such as `login`, `request`, `reset`, `roles`. `plan_id`
-    names a plan that was carried out. `detail` is a sentence.
+    names a plan that was carried out. `detail` is a sentence. `event_id` is unique.
     """
 
     at_ms: int
@@ -35,18 +38,23 @@ class AuditEvent:
     group: str | None = None
     plan_id: str | None = None
     detail: str = ""
+    event_id: str = field(default_factory=lambda: secrets.token_hex(8), compare=False)
+
+    def document(self) -> dict[str, Any]:
+        """The event with its texts cut off."""
+        return {name: value[:MOST_TEXT] if isinstance(value, str) else value for name, value in asdict(self).items()}
 
     def line(self) -> str:
         """The event as one line of JSON."""
-        texts = {name: value[:MOST_TEXT] if isinstance(value, str) else value for name, value in asdict(self).items()}
-        return json.dumps(texts, separators=(",", ":"))
+        return json.dumps(self.document(), separators=(",", ":"))
 
 
 def event_of(line: str) -> AuditEvent | None:
     """The event in a line; None for a line that is none, such as one that was cut off by a crash."""
     try:
         read = json.loads(line)
-        known = {field.name: read[field.name] for field in fields(AuditEvent) if field.name in read}
+        known = {each.name: read[each.name] for each in fields(AuditEvent) if each.name in read}
+        known.setdefault("event_id", sha256(line.strip().encode()).hexdigest()[:16])  # a line of an earlier version
         return AuditEvent(**{**known, "outcome": Outcome(read["outcome"])})
     except (KeyError, TypeError, ValueError):
         return None

@@ -5,9 +5,10 @@ Several processes may append to it, as the server and `groupscope token` do.
 
 import fcntl
 import os
+import socket
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -46,13 +47,35 @@ class AuditLog:
             except OSError as error:
                 raise _unusable(self.path, error) from None
 
-    def recent(self, most: int = MOST_KEPT) -> Sequence[AuditEvent]:
-        """The newest events, newest first. Raises ConfigError if the file cannot be read."""
+    @property
+    def place(self) -> str:
+        """Where the events are kept: unlike that of any other log, for as long as they are kept."""
+        host = socket.gethostname()
+        return f"{host}:process {os.getpid()}" if self.path is None else f"{host}:{self.path.resolve()}"
+
+    @property
+    def version(self) -> object:
+        """Another one after each event. Raises ConfigError if the file cannot be read."""
+        if self.path is None:
+            return self._kept[-1].event_id if self._kept else None
+        try:
+            file = self.path.stat()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unusable(self.path, error) from None
+        return file.st_ino, file.st_size
+
+    def newest_first(self) -> Iterator[AuditEvent]:
+        """All events that are kept, file by file. Raises ConfigError if a file cannot be read."""
         if self.path is None:
             with self._lock:
-                return list(self._kept)[::-1][:most]
+                kept = list(self._kept)
+            yield from reversed(kept)
+            return
         try:
-            return list(_newest(self._files(self.path), most))
+            for file in self._files(self.path):
+                yield from _newest(file)
         except OSError as error:
             raise _unusable(self.path, error) from None
 
@@ -98,17 +121,12 @@ def _is_at(path: Path, file: int) -> bool:
         return False
 
 
-def _newest(files: Sequence[Path], most: int) -> Iterator[AuditEvent]:
-    left = most
-    for path in files:
-        if not left:
-            return
-        lines = deque[str](maxlen=left)
-        with suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as opened:
-            lines.extend(opened)
-        found = [event for line in reversed(lines) if (event := event_of(line)) is not None]
-        left -= len(found)
-        yield from found
+def _newest(path: Path) -> Iterator[AuditEvent]:
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return
+    yield from (event for line in reversed(lines) if (event := event_of(line)) is not None)
 
 
 def _unusable(path: Path, error: OSError) -> ConfigError:

@@ -36,6 +36,8 @@ MAX_WAITING_ROWS = 1_000_000
 """About 60 MB."""
 
 RECORDED = ("end_offsets", "group_snapshots")
+MAINTAINED = (*RECORDED, "audit_events")
+"""What a server writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class SnapshotRecorder:
 
     def _run_maintenance(self) -> None:
         while not self._wait(self._care_s):
-            for name in RECORDED:
+            for name in MAINTAINED:
                 self._try(f"maintenance of {name}", partial(maintain, self._history, name, datetime.now(UTC)))
 
     def _wait(self, seconds: float) -> bool:

@@ -208,12 +208,24 @@ SWEEPS = _table(
 SWEEP_GROUPS = _table("sweep_groups", f"{_SWEEP} {_PLAN} scenario:str", "at", "group_id", 90)
 """A group of a sweep before its cases; `scenario` is the text of a scenario file."""
 
+AUDIT_EVENTS = _table(
+    "audit_events",
+    """event_id:str at:time action:str outcome:str actor:str? address:str cluster:str? group_id:str? plan_id:str?
+    detail:str log:str""",
+    "at", "action", 730,
+)  # fmt: skip
+"""An event of an audit log (`lag.audit.event`); `cluster` is its name in groupscope. `log`: where it is kept as well.
+
+`event_id` is unique, also where several servers write.
+"""
+
 TABLES: Mapping[str, Table] = MappingProxyType(
     {
         table.name: table
         for table in (
             COMMITS, GROUP_EVENTS, DECODE_ERRORS, END_OFFSETS, GROUP_SNAPSHOTS,
             LAG_1M, LAG_1H, LAG_GROUP_TOPIC_1M, GROUP_HEALTH_1M, SLO_BURN, SWEEPS, SWEEP_GROUPS,
+            AUDIT_EVENTS,
         )
     }
 )  # fmt: skip

@@ -11,12 +11,15 @@ if not source.current().is_admin:  # a link from somebody else: the page is not 
     st.title("Only admins read the audit log")
     st.stop()
 try:
-    events = parts.events()
+    shown = parts.listed()
 except ConfigError as error:
     st.title("The audit log cannot be read")
     widgets.line(":red", "error", formats.md(error.cause), formats.md(error.hint))
     st.stop()
-st.title(parts.conclusion(events))
+st.title(parts.conclusion(shown.events))
 st.markdown(f":small[{parts.where()}]")
-if events:
-    parts.table(events)
+if shown.problem is not None:
+    widgets.line(":orange", "warning", "Events of the history are missing", formats.md(shown.problem))
+if shown.events:
+    parts.table(shown.events)
+parts.pages(shown)

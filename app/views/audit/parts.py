@@ -1,28 +1,74 @@
 """The pieces of the Audit page."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 import pandas as pd
 import streamlit as st
 
 from app.server import source
-from app.ui import downloads, formats, state, widgets
+from app.ui import downloads, formats, link_values, state, widgets
 from app.ui.fitting import has_values
 from lag.audit.event import AuditEvent, Outcome
-from lag.audit.log import MOST_KEPT
+from lag.audit.stored import stored_events
+from lag.errors import HistoryError
+from lag.history.schemas import AUDIT_EVENTS
+from lag.history.store import History
 
+MOST = 1_000
+LAST_MS = 7_258_118_400_000
+"""The year 2200: the history has no times after 2262."""
+KEPT_DAYS = AUDIT_EVENTS.keep_days
 OUTCOMES = {Outcome.STARTED: "started", Outcome.OK: "done", Outcome.REFUSED: "refused", Outcome.FAILED: "failed"}
 
 
-def events() -> list[AuditEvent]:
-    """The newest events about what the visitor may see, newest first. Raises ConfigError."""
-    its = source.current()
-    return [
-        event
-        for event in source.installed().audit.recent()
-        if event.cluster is None or event.cluster in its.feeds
-        if event.cluster is None or event.group is None or its.sees(event.cluster, event.group)
-    ]
+BEFORE = "before"
+"""The URL parameter of the time before which events are listed, in ms since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Events, newest first. `has_older`: there are older ones. `problem`: why those of the history are missing."""
+
+    events: Sequence[AuditEvent]
+    has_older: bool
+    problem: str | None = None
+
+
+def listed() -> Listed:
+    """The newest events before the time in the URL that the visitor may see. Raises ConfigError."""
+    its, before_ms = source.current(), min(link_values.whole(BEFORE) or LAST_MS, LAST_MS)
+    own = islice((one for one in source.installed().audit.newest_first() if one.at_ms < before_ms), MOST + 1)
+    found, problem = {event.event_id: event for event in own}, None
+    try:
+        found |= {event.event_id: event for event in _stored(before_ms)}
+    except HistoryError as error:
+        problem = str(error)
+    newest = sorted(found.values(), key=lambda event: event.at_ms, reverse=True)
+    seen = [event for event in newest[:MOST] if _is_seen(its, event)]
+    return Listed(seen, len(newest) > MOST, problem)
+
+
+def _stored(before_ms: int) -> Sequence[AuditEvent]:
+    root = source.installed().settings.history
+    return [] if root is None else stored_events(History(root), before_ms, MOST + 1)
+
+
+def _is_seen(its: source.Source, event: AuditEvent) -> bool:
+    if event.cluster is None:
+        return True
+    return event.cluster in its.feeds and (event.group is None or its.sees(event.cluster, event.group))
+
+
+def pages(shown: Listed) -> None:
+    """The buttons that list older events, and the newest ones."""
+    with st.container(horizontal=True, gap="small"):
+        if shown.has_older and shown.events:
+            before = str(shown.events[-1].at_ms)
+            widgets.plain_button("Older", "arrow_back", "older_events", state.set_url, BEFORE, before)
+        if link_values.whole(BEFORE) is not None:
+            widgets.plain_button("Newest", "last_page", "newest_events", state.set_url, BEFORE, None)
 
 
 def conclusion(events: Sequence[AuditEvent]) -> str:
@@ -40,10 +86,12 @@ def conclusion(events: Sequence[AuditEvent]) -> str:
 def where() -> str:
     """Where the events are kept."""
     its = source.installed()
+    log = "the last events since the server started" if its.audit.path is None else formats.code(str(its.audit.path))
+    history = its.settings.history
+    places = log if history is None else f"{log} and from the history, which keeps them for {KEPT_DAYS} days"
+    kept = f"At most {MOST:,} events at a time, from {places}."
     if its.audit.path is None:
-        kept = f"At most the last {MOST_KEPT:,} events since the server started. `--audit FILE` keeps all in a file."
-    else:
-        kept = f"At most the newest {MOST_KEPT:,} events of {formats.code(str(its.audit.path))}."
+        kept = f"{kept} `--audit FILE` keeps them in a file."
     return kept if its.settings.has_login else f"{kept} {NAMELESS}"
 
 

@@ -61,7 +61,7 @@ def test_who_makes_and_revokes_tokens_is_recorded(files: tuple[Path, Path], monk
     monkeypatch.setattr("app.cli.shared.auditing.getuser", lambda: "ann")
     made = document("create", "--name", "a", "--role", "admin")
     document("revoke", "a")
-    revoked, created = AuditLog(files[1]).recent()
+    revoked, created = AuditLog(files[1]).newest_first()
     assert (created.actor, created.action, created.detail) == (
         "ann",
         "token",

@@ -112,10 +112,13 @@ def test_a_change_on_the_page_is_audited_from_start_to_end_and_a_viewer_is_refus
         allowed.start()
         ended(ResetTask(Step.APPLY, cluster, None, plan, True, folder), allowed.end)
         client.commit(group, commits(topic, {0: 3}))
-    found = [(event.outcome, event.actor, event.address, event.group, event.cluster) for event in audit.recent()[::-1]]
+    found = [
+        (event.outcome, event.actor, event.address, event.group, event.cluster)
+        for event in reversed(list(audit.newest_first()))
+    ]
     outcomes = (Outcome.REFUSED, Outcome.STARTED, Outcome.OK, Outcome.STARTED, Outcome.REFUSED)
     assert found == [(outcome, "ann@example.com", "10.0.0.7", group, "test") for outcome in outcomes]
-    assert "is now at 3" in audit.recent()[0].detail
+    assert "is now at 3" in next(audit.newest_first()).detail
 
 
 def test_a_read_only_cluster_is_never_written(kafka: EmbeddedKafka, client: GroupClient, tmp_path: Path) -> None:

@@ -1,7 +1,17 @@
 """The Audit page: the newest events, filters, and nothing for others than admins."""
 
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
 from app.server import source
+from app.server.settings import Settings
+from app.views.audit import parts
 from lag.audit.event import AuditEvent, Outcome
+from lag.audit.log import AuditLog
+from lag.audit.stored import AuditCopy
+from lag.history.store import History
 from tests.app import feeds
 from tests.app.conftest import Open
 from tests.app.reading import said, table, title
@@ -25,7 +35,7 @@ def test_the_newest_events_come_first(open_page: Open) -> None:
     assert list(rows["action"]) == ["reset", "request", "login"]
     assert list(rows["actor"])[1:] == [None, "ann@example.com"]
     assert rows["plan"].iloc[0] == "p-1"
-    assert "`--audit FILE` keeps all" in said(page)
+    assert "`--audit FILE` keeps them" in said(page)
 
 
 def test_events_are_filtered_by_action_and_outcome(open_page: Open) -> None:
@@ -48,3 +58,43 @@ def test_columns_in_which_nothing_stands_are_left_out(open_page: Open) -> None:
     page = open_page("audit", its)
     assert list(table(page, "Events").columns) == ["at", "action", "outcome", "group", "detail", "cluster"]
     assert "This server has no login" in said(page)
+
+
+def test_events_of_the_history_are_listed_with_those_not_copied_yet(open_page: Open, tmp_path: Path) -> None:
+    log, history = AuditLog(tmp_path / "audit.jsonl"), History(tmp_path / "history")
+    log.append(AuditEvent(1_795_258_000_000, "login", Outcome.OK, "ann"))
+    log.append(AuditEvent(1_795_258_001_000, "reset", Outcome.OK, "ann"))
+    AuditCopy(log, history).copy()
+    (tmp_path / "audit.jsonl").unlink()  # as rotation does in time
+    log.append(AuditEvent(1_795_258_002_000, "roles", Outcome.OK))
+    page = open_page("audit", with_history(log, history))
+    assert list(table(page, "Events")["action"]) == ["roles", "reset", "login"]
+    assert "and from the history, which keeps them for 730 days" in said(page)
+    page = open_page("audit", with_history(log, history), before="999999999999999")
+    assert len(table(page, "Events")) == 3
+
+
+def test_older_events_are_listed_page_by_page(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "MOST", 2)
+    page = open_page("audit", with_events())
+    assert list(table(page, "Events")["action"]) == ["reset", "request"]
+    page = page.button(key="older_events").click().run()
+    assert page.query_params["before"] == "1795258001000"
+    assert list(table(page, "Events")["action"]) == ["login"]
+    page = page.button(key="newest_events").click().run()
+    assert list(table(page, "Events")["action"]) == ["reset", "request"]
+
+
+def test_a_history_that_cannot_be_read_hides_no_event_of_the_log(open_page: Open, tmp_path: Path) -> None:
+    log, blocked = AuditLog(tmp_path / "audit.jsonl"), tmp_path / "audit_events"
+    log.append(AuditEvent(1_795_258_000_000, "login", Outcome.OK, "ann"))
+    (blocked / "_delta_log").mkdir(parents=True)
+    (blocked / "_delta_log" / "00000000000000000000.json").write_text("{")
+    page = open_page("audit", with_history(log, History(tmp_path)))
+    assert list(table(page, "Events")["action"]) == ["login"]
+    assert "Events of the history are missing" in said(page)
+
+
+def with_history(log: AuditLog, history: History) -> source.Source:
+    its = feeds.source(demo=feeds.HandFeed(feeds.report()))
+    return replace(its, audit=log, settings=Settings(history=history.root))

@@ -4,6 +4,7 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,8 @@ def test_events_are_read_newest_first_also_by_another_log(path: Path) -> None:
     log = AuditLog(path)
     for at_ms in range(5):
         log.append(event(at_ms))
-    assert [one.at_ms for one in AuditLog(path).recent(3)] == [4, 3, 2]
-    assert AuditLog(path).recent()[-1] == event(0)
+    assert [one.at_ms for one in islice(AuditLog(path).newest_first(), 3)] == [4, 3, 2]
+    assert list(AuditLog(path).newest_first())[-1] == event(0)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -54,7 +55,7 @@ def test_a_line_that_is_none_is_passed_over(path: Path, line: str) -> None:
     with path.open("a") as file:
         file.write(f"{line}\n")
     log.append(event(2))
-    assert [one.at_ms for one in log.recent()] == [2, 1]
+    assert [one.at_ms for one in log.newest_first()] == [2, 1]
 
 
 def test_full_files_are_kept_beside_it_and_the_oldest_are_deleted(path: Path) -> None:
@@ -63,7 +64,7 @@ def test_full_files_are_kept_beside_it_and_the_oldest_are_deleted(path: Path) ->
     for at_ms in range(10, 30):
         log.append(event(at_ms))
     assert sorted(one.name for one in path.parent.iterdir()) == ["audit.jsonl.1", "audit.jsonl.2"]
-    assert [one.at_ms for one in log.recent()] == [29, 28, 27, 26, 25, 24, 23, 22]
+    assert [one.at_ms for one in log.newest_first()] == [29, 28, 27, 26, 25, 24, 23, 22]
     assert {stat.S_IMODE(one.stat().st_mode) for one in path.parent.iterdir()} == {0o600}
 
 
@@ -84,7 +85,7 @@ def test_no_event_is_lost_when_several_processes_append(path: Path) -> None:
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(AuditLog(path, most_bytes=2000, older_files=100).append, map(event, range(100))))
     assert [writer.wait() for writer in writers] == [0, 0]
-    found = AuditLog(path, older_files=100).recent(10_000)
+    found = list(AuditLog(path, older_files=100).newest_first())
     for action in ("a", "b", "reset"):
         assert sorted(one.at_ms for one in found if one.action == action) == list(range(100))
 
@@ -93,7 +94,8 @@ def test_without_a_file_the_last_events_are_kept() -> None:
     log = AuditLog()
     for at_ms in range(MOST_KEPT + 5):
         log.append(event(at_ms))
-    assert (len(log.recent(MOST_KEPT + 5)), log.recent()[0].at_ms) == (MOST_KEPT, MOST_KEPT + 4)
+    found = list(log.newest_first())
+    assert (len(found), found[0].at_ms) == (MOST_KEPT, MOST_KEPT + 4)
 
 
 def test_a_file_that_cannot_be_written_is_named_with_the_fix(tmp_path: Path) -> None:

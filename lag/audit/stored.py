@@ -1,0 +1,84 @@
+"""The table `audit_events`: what an audit log has, copied into the history, where it is kept longer."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from lag.audit.event import AuditEvent, Outcome
+from lag.audit.log import AuditLog
+from lag.history.schemas import AUDIT_EVENTS, TIME
+from lag.history.store import History, literal, timestamp
+from lag.times import from_ms, ms
+
+LATE_MS = 3_600_000
+"""Processes append to one log, and the clock of one may be that much behind."""
+
+_TABLE = AUDIT_EVENTS.name
+
+
+class AuditCopy:
+    """Copies the events of a log to the history, each once: what the table has is known by its id."""
+
+    def __init__(self, log: AuditLog, history: History) -> None:
+        self._log, self._history = log, history
+        self._version: object = None
+
+    def copy(self) -> int:
+        """Append the events that are new; returns their number. Raises HistoryError and ConfigError.
+
+        What an error leaves out is copied by a later call, as long as the log has it.
+        """
+        version = self._log.version
+        if version == self._version:
+            return 0
+        new = list(self._missing(self._stored()))  # read each time: another server may copy the same log
+        if new:
+            self._history.append(_TABLE, _rows(new, self._log.place))
+        self._version = version
+        return len(new)
+
+    def _stored(self) -> Mapping[str, int]:
+        """The times, by id, of this log's events in the table that are at most LATE_MS older than the newest."""
+        mine = f"FROM {_TABLE} WHERE log = {literal(self._log.place)}"
+        (newest,) = self._history.query(f"SELECT max(at) AS at {mine}", _TABLE)["at"].to_pylist()
+        if newest is None:
+            return {}
+        since = timestamp(from_ms(ms(newest) - LATE_MS))
+        rows = self._history.query(f"SELECT event_id, at {mine} AND at >= {since}", _TABLE)
+        return {row["event_id"]: ms(row["at"]) for row in rows.to_pylist()}
+
+    def _missing(self, copied: Mapping[str, int]) -> Iterator[AuditEvent]:
+        since_ms = max(copied.values(), default=LATE_MS) - LATE_MS
+        for event in self._log.newest_first():
+            if event.at_ms < since_ms - LATE_MS:
+                return
+            if event.at_ms >= since_ms and event.event_id not in copied:
+                yield event
+
+
+def _rows(events: Sequence[AuditEvent], log: str) -> pa.Table:
+    """Rows of `audit_events`, without `dt`."""
+    documents = [event.document() for event in events]
+    columns = {name: pa.array([document[name] for document in documents], pa.string()) for name in _TEXTS}
+    times = pa.array([from_ms(event.at_ms) for event in events], TIME)
+    groups = pa.array([document["group"] for document in documents], pa.string())
+    return pa.table(columns | {"at": times, "group_id": groups, "log": pa.array([log] * len(events))})
+
+
+_TEXTS = ("event_id", "action", "outcome", "actor", "address", "cluster", "plan_id", "detail")
+
+
+def stored_events(history: History, before_ms: int, most: int) -> list[AuditEvent]:
+    """The newest events of all logs before that time, newest first. Raises HistoryError.
+
+    One that two servers copied at the same moment is there once.
+    """
+    until = timestamp(from_ms(before_ms))
+    rows = history.query(f"SELECT * FROM {_TABLE} WHERE at < {until} ORDER BY at DESC LIMIT {most}", _TABLE)
+    return list({row["event_id"]: _event(row) for row in rows.to_pylist()}.values())
+
+
+def _event(row: dict[str, Any]) -> AuditEvent:
+    texts = {name: row[name] for name in _TEXTS}
+    return AuditEvent(ms(row["at"]), group=row["group_id"], **{**texts, "outcome": Outcome(texts["outcome"])})
