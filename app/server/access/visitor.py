@@ -1,6 +1,6 @@
 """Who makes a request, and what they may see and do."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -72,12 +72,17 @@ class Visitor:
         return any(grant.role.includes(role) and grant.covers(cluster, group_id) for grant in self.grants)
 
 
+Again = Callable[[], Visitor]
+"""Returns the visitor as they are when it is called: roles and tokens change."""
+
+
 def anyone(address: str = "") -> Visitor:
     """Somebody without login, where none is needed: everything is allowed."""
     return Visitor(None, address, (Grant(Role.ADMIN),))
 
 
 _visitor: ContextVar[Visitor | None] = ContextVar("visitor", default=None)
+_again: ContextVar[Again | None] = ContextVar("again", default=None)
 
 
 def of_request() -> Visitor | None:
@@ -86,10 +91,20 @@ def of_request() -> Visitor | None:
 
 
 @contextmanager
-def answering(visitor: Visitor) -> Iterator[None]:
-    """In the block, and in threads that anyio starts from it, `of_request` returns the visitor."""
-    token = _visitor.set(visitor)
+def answering(visitor: Visitor, again: Again | None = None) -> Iterator[None]:
+    """In the block, and in threads that anyio starts from it, `of_request` returns the visitor.
+
+    `again` returns the visitor as they are by then; None: nothing about them can change.
+    """
+    tokens = _visitor.set(visitor), _again.set(again)
     try:
         yield
     finally:
-        _visitor.reset(token)
+        _visitor.reset(tokens[0])
+        _again.reset(tokens[1])
+
+
+def same_grants() -> Callable[[], bool]:
+    """A function that returns whether who makes this request has the same grants as now: for answers that go on."""
+    visitor, again = _visitor.get(), _again.get()
+    return lambda: visitor is None or again is None or again().grants == visitor.grants

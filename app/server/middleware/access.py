@@ -21,7 +21,7 @@ from app.server.access.limits import MOST_BODY_BYTES, MOST_SESSIONS
 from app.server.access.recorder import AccessRecorder
 from app.server.access.refusal import Refusal
 from app.server.access.session import CALLBACK, HEADER, Session, encode
-from app.server.access.visitor import Visitor, answering, anyone
+from app.server.access.visitor import Again, Visitor, answering, anyone
 from app.server.middleware import after_login, checks, zones
 from app.server.middleware.headers import guarded_cookie, security_headers
 from app.server.middleware.refusing import refuse
@@ -54,7 +54,7 @@ class AccessMiddleware:
             self._recorder.refused(asked, refusal)
             await refuse(refusal, scope, receive, guarded)
         elif whole.access is None:
-            await self._answer(asked, anyone(asked.address), scope, receive, guarded)
+            await self._answer(asked, anyone(asked.address), None, scope, receive, guarded)
         else:
             await self._identify(whole.access, asked, scope, receive, guarded)
 
@@ -71,11 +71,14 @@ class AccessMiddleware:
                 self._recorder.refused(asked, NO_ROLE, session.name)
             await _instead(access, asked, session)(scope, receive, send)
             return
-        await self._answer(asked, visitor, _with_session(scope, session), receive, send)
+        again = None if session is None else partial(access.visitor, session)
+        await self._answer(asked, visitor, again, _with_session(scope, session), receive, send)
 
-    async def _answer(self, asked: Connection, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(
+        self, asked: Connection, visitor: Visitor, again: Again | None, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         if not asked.is_websocket:
-            with answering(visitor):
+            with answering(visitor, again):
                 await self._app(scope, limited(receive), send)
         elif self._sessions >= MOST_SESSIONS:
             await refuse(TOO_MANY_SESSIONS, scope, receive, send)

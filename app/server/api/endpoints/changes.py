@@ -1,7 +1,7 @@
 """Changes of verdicts: the last ones, and as server-sent events as they happen."""
 
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from anyio import sleep
@@ -9,6 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from app.documents.snapshot import OnsetDocument, onset_document
+from app.server.access.visitor import same_grants
 from app.server.api.dispatch import encoded
 from app.server.api.endpoint import EVENTS, Call, Endpoint, Query
 from app.server.api.problem import field_error, invalid_fields
@@ -78,13 +79,16 @@ def verdict_changes(call: Call[ChangesQuery]) -> ChangesDocument:
 def verdict_events(call: Call[StreamQuery]) -> AsyncIterator[bytes]:
     """Each change as an event. Raises ApiError."""
     kept = _kept(call)
-    return _events(kept, _start(call, kept), call.query.group)
+    return _events(kept, _start(call, kept), call.query.group, same_grants())
 
 
-async def _events(kept: VerdictChanges, after: int, group_id: str | None) -> AsyncIterator[bytes]:
+async def _events(
+    kept: VerdictChanges, after: int, group_id: str | None, goes_on: Callable[[], bool]
+) -> AsyncIterator[bytes]:
+    """Until the server stops, or the grants change: a client that comes back is asked who it is."""
     yield b"retry: 5000\n\n"
     sent_s = time.monotonic()
-    while not is_stopping():
+    while not is_stopping() and goes_on():
         found = kept.since(after, group_id=group_id) if kept.last_id() > after else ()
         if found:
             missed = kept.missed(after)

@@ -17,6 +17,7 @@ from app.server import source
 from app.server.access import session, tokens
 from app.server.access.access import LOGIN_LASTS_S, Access
 from app.server.access.visitor import Role
+from app.server.api.endpoints import changes
 from app.server.middleware.access import AccessMiddleware
 from app.server.routes import ROUTES
 from app.server.settings import Settings
@@ -212,3 +213,30 @@ def test_settings_that_do_not_fit_each_other_are_refused(settings: dict[str, Any
 def test_a_session_is_handed_over_as_it_is() -> None:
     its = session.Session("größe", "::1", ("a", "b"), None, 12.5)
     assert session.decode(session.encode(its)) == its
+
+
+@pytest.mark.parametrize("change", ["token revoked", "token expired", "role taken away", "role changed"])
+def test_a_stream_of_events_ends_when_the_grants_change(
+    server: Server, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    looks = []
+
+    async def look(_seconds: float) -> None:
+        looks.append(change)
+        if len(looks) != 3:
+            return
+        match change:
+            case "token revoked":
+                tokens.revoke(server.tokens, "grafana")
+            case "token expired":
+                server.clock.now_s += 61
+            case "role taken away":
+                server.roles.write_text("grants:\n  - {role: admin, users: [ben]}\n")
+            case "role changed":
+                server.roles.write_text("grants:\n  - {role: viewer, users: [ann]}\n")
+
+    monkeypatch.setattr(changes, "sleep", look)
+    stream = "/api/v1/clusters/prod/changes/stream"
+    given = server.with_token(stream) if change.startswith("token") else server.with_login(stream, email="ann")
+    assert (given.status, given.text) == (200, "retry: 5000\n\n")
+    assert len(looks) == 3
