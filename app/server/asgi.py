@@ -97,7 +97,7 @@ def recording(history: str | None, audit: AuditLog) -> Iterator[StoredHistory]:
     stored = History(history)
     with SnapshotRecorder(stored) as recorder, AuditRecorder(audit, stored) as audits:
 
-        def status() -> RecorderStatus:
+        def status() -> "RecorderStatus":
             its = recorder.status()
             return its if audits.problem is None else replace(its, problems=(*its.problems, audits.problem))
 
