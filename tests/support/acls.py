@@ -1,6 +1,7 @@
 """What a user of a broker with an authorizer may see."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from kafka.admin import (
     ACL,
@@ -20,7 +21,7 @@ Resource = tuple[ResourceType, str]
 
 
 def may_describe(user: str, resource: Resource) -> ACL:
-    return ACL(f"User:{user}", "*", ACLOperation.DESCRIBE, ACLPermissionType.ALLOW, ResourcePattern(*resource))
+    return _acl(user, ACLOperation.DESCRIBE, ACLPermissionType.ALLOW, resource)
 
 
 def let_describe(admin: KafkaAdminClient, user: str, resources: Sequence[Resource]) -> None:
@@ -37,3 +38,31 @@ def let_describe(admin: KafkaAdminClient, user: str, resources: Sequence[Resourc
         return found >= set(resources)
 
     wait_until(known)
+
+
+@contextmanager
+def allowed(admin: KafkaAdminClient, user: str, operation: ACLOperation, resource: Resource) -> Iterator[None]:
+    """In the block the user may do that."""
+    with _entered(admin, _acl(user, operation, ACLPermissionType.ALLOW, resource)):
+        yield
+
+
+@contextmanager
+def denied(admin: KafkaAdminClient, user: str, operation: ACLOperation, resource: Resource) -> Iterator[None]:
+    """In the block the user may not do that, whatever else is allowed."""
+    with _entered(admin, _acl(user, operation, ACLPermissionType.DENY, resource)):
+        yield
+
+
+def _acl(user: str, operation: ACLOperation, permission: ACLPermissionType, resource: Resource) -> ACL:
+    return ACL(f"User:{user}", "*", operation, permission, ResourcePattern(*resource))
+
+
+@contextmanager
+def _entered(admin: KafkaAdminClient, its: ACL) -> Iterator[None]:
+    """The broker knows of its begin and of its end."""
+    admin.create_acls([its])
+    wait_until(lambda: its in admin.describe_acls(its)[0])
+    yield
+    admin.delete_acls([its])
+    wait_until(lambda: its not in admin.describe_acls(its)[0])

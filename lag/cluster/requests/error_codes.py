@@ -67,8 +67,6 @@ def group_problem(group_id: str, code: int) -> Problem:
 _NOT_READY = (CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NotCoordinatorError)
 
 _CHANGE_PROBLEMS = {
-    GroupAuthorizationFailedError: "not authorised to change the group: grant READ on it, and DELETE to delete it",
-    TopicAuthorizationFailedError: "not authorised to commit for the topic: grant READ on it",
     UnknownTopicOrPartitionError: "the topic or partition does not exist, so Kafka changes nothing of it",
     GroupSubscribedToTopicError: "members of the group are subscribed to the topic: stop them first",
     NonEmptyGroupError: "the group has members: stop them first",
@@ -77,9 +75,13 @@ _CHANGE_PROBLEMS = {
 }
 
 
-def change_problem(code: int) -> str:
-    """Why a coordinator refuses to change a group, and what to do."""
+def change_problem(code: int, group_id: str, operation: str = "READ", topic: str = "") -> str:
+    """Why a coordinator refuses what needs `operation` on the group and READ on the topic, and what to do."""
     error = for_code(code)
+    if issubclass(error, GroupAuthorizationFailedError):
+        return f"not authorised: grant {operation} on group {group_id}"
+    if issubclass(error, TopicAuthorizationFailedError):
+        return f"not authorised: grant READ on topic {topic}"
     known = (text for kind, text in _CHANGE_PROBLEMS.items() if issubclass(error, kind))
     return next(known, f"the coordinator answers {error_name(code)}")
 

@@ -24,24 +24,25 @@ async def find_coordinator(client: PollClient, group_id: str) -> int:
         raise client.no_answer()
     raise_if_not_ready([answer.error_code])
     if answer.error_code:
-        raise ResetRefused(f"The coordinator of group {group_id} is not known: {change_problem(answer.error_code)}")
+        problem = change_problem(answer.error_code, group_id, "DESCRIBE")
+        raise ResetRefused(f"The coordinator of group {group_id} is not known: {problem}")
     return int(answer.node_id)
 
 
 async def delete_group(client: PollClient, node: int, group_id: str) -> str | None:
     """Delete a group; why not, in words. Raises BrokerFailed or CoordinatorNotReady."""
     answer = await client.send(node, DeleteGroupsRequest(groups_names=[group_id]))
-    return _first_error([result.error_code for result in answer.results])
+    return _first_error([result.error_code for result in answer.results], group_id, "DELETE")
 
 
 async def remove_member(client: PollClient, node: int, group_id: str, instance_id: str, reason: str) -> str | None:
     """Remove the static member; why not, in words. Raises BrokerFailed or CoordinatorNotReady."""
     member = LeaveGroupRequest.MemberIdentity(member_id="", group_instance_id=instance_id, reason=reason)
     answer: Message = await client.send(node, LeaveGroupRequest(group_id=group_id, members=[member], min_version=3))
-    return _first_error([answer.error_code, *(each.error_code for each in answer.members)])
+    return _first_error([answer.error_code, *(each.error_code for each in answer.members)], group_id, "READ")
 
 
-def _first_error(codes: list[int]) -> str | None:
+def _first_error(codes: list[int], group_id: str, operation: str) -> str | None:
     wrong = [code for code in codes if code]
     raise_if_not_ready(wrong)
-    return change_problem(wrong[0]) if wrong else None
+    return change_problem(wrong[0], group_id, operation) if wrong else None

@@ -31,7 +31,8 @@ async def fetch(client: PollClient, node: int, group_id: str) -> dict[TopicParti
         )
     raise_if_not_ready([found.error_code])
     if found.error_code:
-        raise ResetRefused(f"The offsets of group {group_id} cannot be read: {change_problem(found.error_code)}")
+        problem = change_problem(found.error_code, group_id, "DESCRIBE")
+        raise ResetRefused(f"The offsets of group {group_id} cannot be read: {problem}")
     return {
         TopicPartition(topic.name, part.partition_index): Commit(part.committed_offset, part.metadata or "")
         for topic in found.topics
@@ -61,7 +62,7 @@ async def commit(
         ),
     )
     raise_if_not_ready([part.error_code for topic in answer.topics for part in topic.partitions])
-    return _errors(answer.topics)
+    return _errors(group_id, answer.topics)
 
 
 def _committed(topic: str, numbers: Iterable[int], offsets: Mapping[TopicPartition, Commit]) -> list[Message]:
@@ -90,17 +91,17 @@ async def delete(
     answer = await client.send(node, OffsetDeleteRequest(group_id=group_id, topics=topics))
     raise_if_not_ready([answer.error_code])
     if answer.error_code:
-        return dict.fromkeys(partitions, change_problem(answer.error_code))
-    return _errors(answer.topics)
+        return dict.fromkeys(partitions, change_problem(answer.error_code, group_id, "DELETE"))
+    return _errors(group_id, answer.topics)
 
 
 def _grouped(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]]:
     return sorted(by_topic(sorted(partitions)).items())
 
 
-def _errors(topics: Iterable[Message]) -> dict[TopicPartition, str]:
+def _errors(group_id: str, topics: Iterable[Message]) -> dict[TopicPartition, str]:
     return {
-        TopicPartition(topic.name, part.partition_index): change_problem(part.error_code)
+        TopicPartition(topic.name, part.partition_index): change_problem(part.error_code, group_id, topic=topic.name)
         for topic in topics
         for part in topic.partitions
         if part.error_code
