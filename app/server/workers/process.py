@@ -6,18 +6,20 @@ On stdin: pickled functions without parameters. On stdout: for each an `Answer`,
 import os
 import pickle
 import sys
-from functools import partial
+from collections.abc import Callable
 from itertools import count
-from typing import IO
+from threading import Timer
+from typing import IO, Any
 
 import psutil
 
 from app.child_process import end_with_parent
 from app.server.workers import pool
-from app.server.workers.answer import answer, pickled
+from app.server.workers.answer import Answer, answer, pickled
 
-NICENESS = 5
-"""Added to the niceness of the process: polling and pages go first."""
+LONG_S, NICENESS = 1.0, 10
+"""After LONG_S the niceness of the process rises by NICENESS: polling and pages go first. It ends after that answer,
+since it may not go back."""
 MOST_ANSWERS = 500
 MOST_MEMORY_BYTES = 400_000_000
 """A process that has given as many answers, or has as much memory, ends: another one takes its place."""
@@ -26,20 +28,33 @@ MOST_MEMORY_BYTES = 400_000_000
 def main() -> None:
     """Answer until stdin ends, or until it is time for a fresh process."""
     end_with_parent()
-    os.nice(NICENESS)
     pool.install(None)
     questions, answers = _pipes()
-    _import_what_is_usual()
+    _warm_up()
     for number in count(1):
         try:
             function = pickle.load(questions)
         except EOFError:
             return
-        found = answer(function, partial(_is_last, number))
+        found = _answered(function, number)
         answers.write(pickled(found))
         answers.flush()
         if found.is_last:
             return
+
+
+def _answered(function: Callable[[], Any], number: int) -> Answer:
+    usual = os.getpriority(os.PRIO_PROCESS, 0)
+    lower = Timer(LONG_S, os.setpriority, (os.PRIO_PGRP, 0, min(usual + NICENESS, 19)))
+    lower.daemon = True
+    lower.start()
+
+    def is_last() -> bool:
+        lower.cancel()
+        was_long = os.getpriority(os.PRIO_PROCESS, 0) > usual
+        return was_long or number >= MOST_ANSWERS or psutil.Process().memory_info().rss >= MOST_MEMORY_BYTES
+
+    return answer(function, is_last)
 
 
 def _pipes() -> tuple[IO[bytes], IO[bytes]]:
@@ -51,14 +66,16 @@ def _pipes() -> tuple[IO[bytes], IO[bytes]]:
     return questions, answers
 
 
-def _import_what_is_usual() -> None:
-    """So that the first question does not wait for it."""
-    import assignors.scenario
+def _warm_up() -> None:
+    """Import what is usual, so that the first question does not wait for it."""
     import assignors.simulation.side_by_side  # noqa: F401
+    from assignors.scenario import examples, load_scenario
+    from assignors.whatif.comparison import compatible_assignors
+    from assignors.whatif.generations import fold
 
-
-def _is_last(number: int) -> bool:
-    return number >= MOST_ANSWERS or psutil.Process().memory_info().rss >= MOST_MEMORY_BYTES
+    scenario = load_scenario(examples()["hot-member"])
+    for assignor in compatible_assignors(scenario):
+        fold(scenario, assignor)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,12 @@ def niceness() -> int:
     return os.nice(0)
 
 
+def waits_for_niceness(wanted: int) -> int:
+    while os.nice(0) < wanted:
+        time.sleep(0.01)
+    return os.nice(0)
+
+
 def refused() -> None:
     raise ScenarioError([Problem(3, "members", "Nobody is there.")])
 

@@ -21,11 +21,18 @@ from tests.support.waiting import wait_until
 pytestmark = pytest.mark.process
 
 
-def test_questions_in_turn_are_answered_by_one_process_of_lower_priority(workers: WorkerPool) -> None:
+def test_questions_in_turn_are_answered_by_one_process(workers: WorkerPool) -> None:
     ids = {workers.computed(questions.process_id) for _ in range(3)}
     assert len(ids) == 1
     assert os.getpid() not in ids
-    assert workers.computed(questions.niceness) == min(19, os.nice(0) + process.NICENESS)
+    assert workers.computed(questions.niceness) == os.nice(0)
+
+
+def test_a_process_that_computes_for_long_gets_a_lower_priority_and_is_replaced(workers: WorkerPool) -> None:
+    before = workers.computed(questions.process_id)
+    lower = min(19, os.nice(0) + process.NICENESS)
+    assert workers.computed(partial(questions.waits_for_niceness, lower)) == lower
+    assert workers.computed(questions.process_id) != before
 
 
 def test_what_a_function_raises_is_raised_here(workers: WorkerPool) -> None:
