@@ -23,6 +23,7 @@ HOTTEST_CHARS = 13
 OPTIONAL = ("unassigned", "drains", "together", "racks", "hottest_lag", "hottest_rate", "hottest_weight")
 """Columns that are shown only where they have values."""
 MOST_AT_A_TIME = 4
+OF_WORKERS = 2  # as many as are warm
 LOOK_EVERY_S = 0.2
 
 _PLUGINS = ThreadPoolExecutor(MOST_AT_A_TIME, "plugins")
@@ -32,7 +33,7 @@ _PLUGINS = ThreadPoolExecutor(MOST_AT_A_TIME, "plugins")
 def outcomes(its: Draft, awaited: Collection[str]) -> list[Outcome]:
     """The results of all assignors except those still running."""
     names = [name for name in draft_state.candidates(its.scenario) if name not in awaited]
-    with st.spinner("Running the assignors", show_time=True), ThreadPoolExecutor(MOST_AT_A_TIME) as pool:
+    with st.spinner("Running the assignors", show_time=True), ThreadPoolExecutor(OF_WORKERS) as pool:
         return list(pool.map(partial(draft_state.outcome, its), names))
 
 
