@@ -60,7 +60,9 @@ def test_an_upload_that_says_it_is_too_large_is_refused_unread(upload: Request) 
 
 def test_an_upload_that_does_not_say_so_is_refused_and_not_kept(upload: Request) -> None:
     port = urlsplit(upload.url).port
-    (server,) = {c.pid for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == port}
+    (server,) = {
+        c.pid for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr and c.laddr.port == port
+    }
     before = psutil.Process(server).memory_info().rss
     headers = {"content-type": "multipart/form-data; boundary=b", "transfer-encoding": "chunked"}
     assert put(upload, headers, chunked(100)) == 413

@@ -73,7 +73,7 @@ class Running:
 
     def told(self, what: str, within_s: float = 60.0) -> None:
         """Wait until stderr has `what`."""
-        wait_until(lambda: what in self.err or self.process.poll() is not None, within_s)
+        wait_until(lambda: what in self.err or self.process.poll() is not None, within_s, told=lambda: self.err)
         assert what in self.err
 
     def ends(self, number: int = 0, within_s: float = 30.0) -> int:
