@@ -103,8 +103,7 @@ def test_no_secret_is_in_a_log_answer_or_file(secure_kafka: SecureKafka, tmp_pat
         client.commit(group, commits(topic, {0: 5}))
     answers: list[str] = []
     with running(tmp_path, *files.arguments, "--log-format", log_format) as command:
-        assert "dashboard" in (line := command.first_line()), line
-        url = line["dashboard"]
+        url = command.first_line()["dashboard"]
         for name in ("hook", "mail"):  # a verdict, and a notice of it that cannot be sent
             command.told(f"target {name}:", within_s=120)
         wait_until(lambda: "refused" in (found := get(url + API, files.token)) and "rejects user" in found)
