@@ -156,8 +156,9 @@ def import_server(log_format: LogFormat = LogFormat.TEXT) -> None:
 
     Never beside another import of the same packages: two threads that import them in different orders fail.
     """
-    from app.server.compat.streamlit_logs import log_through_root
+    from app.server.compat.streamlit_logs import leave_out_noise, log_through_root
 
+    leave_out_noise()
     if log_format is LogFormat.JSON:
         log_through_root()
     for name in SERVER:

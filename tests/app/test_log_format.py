@@ -36,3 +36,21 @@ def test_each_line_of_a_server_on_stderr_is_json(tmp_path: Path) -> None:
     said = {(entry["logger"], entry["level"]): entry["message"] for entry in entries}
     assert "127.0.0.1:1" in said["lag.polling.collector", "WARNING"]
     assert said["groupscope", "INFO"] == "stopped"
+
+
+@pytest.mark.process
+def test_a_start_logs_what_concerns_the_cluster_alone(tmp_path: Path) -> None:
+    """Streamlit warned twice that it had found no runtime, and of options that it had detected."""
+    login = tmp_path / "secrets.toml"
+    login.write_text(
+        '[auth]\nredirect_uri = "http://127.0.0.1:1/oauth2callback"\nclient_id = "a"\nclient_secret = "b"\n'
+        f'cookie_secret = "{"c" * 32}"\nserver_metadata_url = "http://127.0.0.1:1/.well-known/openid-configuration"\n'
+    )
+    roles = tmp_path / "roles.yaml"
+    roles.write_text("grants:\n  - {role: admin, users: [ann]}\n")
+    files = ["--login", str(login), "--roles", str(roles)]
+    with running(tmp_path, "serve", "--json", "--port", "0", "--bootstrap-server", "127.0.0.1:1", *files) as command:
+        command.first_line()
+        assert command.ends(signal.SIGTERM) == 0
+        lines = command.err.splitlines()
+    assert [line[:45] for line in lines] == ["WARNING lag.polling.collector: cluster 127.0.", "stopped"]

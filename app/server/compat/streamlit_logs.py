@@ -1,5 +1,7 @@
 """The loggers of Streamlit and uvicorn write through the handlers of the root logger, in their format.
 
+Two messages of Streamlit are left out: they come with every start, and ask for nothing that anybody could do.
+
 Streamlit gives each of its loggers, and those of uvicorn, a handler of its own, and its format is a template into which
 a message goes unescaped: no JSON.
 
@@ -10,9 +12,26 @@ once Streamlit leaves handlers to the application: https://github.com/streamlit/
 """
 
 import logging
+from functools import partial
 
 from streamlit import logger as streamlit_logger
 from uvicorn.config import LOGGING_CONFIG
+
+_LEFT_OUT = {
+    "streamlit.runtime.caching.cache_data_api": "No runtime found",
+    "streamlit.config": "An update to the [",
+}
+"""By logger, how the message begins."""
+
+
+def leave_out_noise() -> None:
+    """Of what Streamlit logs when it starts."""
+    for name, begin in _LEFT_OUT.items():
+        logging.getLogger(name).addFilter(partial(_is_other, begin))
+
+
+def _is_other(begin: str, record: logging.LogRecord) -> bool:
+    return not record.getMessage().startswith(begin)
 
 
 def log_through_root() -> None:
