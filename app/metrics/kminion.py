@@ -104,6 +104,11 @@ def _members(view: View, labels: Labels) -> Samples:
     return series(labels.groups, view.members, view.is_described)
 
 
+def _commits(view: View, labels: Labels) -> Samples:
+    counts = np.array([view.polled.commits_read.get(group.group_id, 0) for group in view.group_list], np.int64)
+    return series(labels.groups, counts, counts > 0)
+
+
 def _empty_members(view: View, labels: Labels) -> Samples:
     empty = np.array([sum(not member.assigned for member in g.members) for g in view.group_list], np.int64)
     return series(labels.groups, empty, view.is_described & (empty > 0))
@@ -196,6 +201,14 @@ FAMILIES = (
         GROUP,
         "Members without a partition; absent if there are none",
         _empty_members,
+    ),
+    Family(
+        "kminion_kafka_consumer_group_offset_commits_total",
+        Level.GROUP,
+        GROUP,
+        "Offset commits of the group in __consumer_offsets that were read since the start",
+        _commits,
+        kind="counter",
     ),
     Family(
         "kminion_kafka_consumer_group_topic_members",

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -36,7 +36,8 @@ from lag.verdict.window.rates import Floats
 class Polled:
     """A cluster as it was last polled: no report before the first good poll. `now_ms` is the time of the scrape.
 
-    `records_read`: of `__consumer_offsets` since the start, 0 if it is not followed.
+    `records_read`: of `__consumer_offsets` since the start, 0 if it is not followed. `commits_read`: those of each
+    group among them.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Polled:
     status: CollectorStatus
     now_ms: int
     records_read: int = 0
+    commits_read: Mapping[str, int] = field(default_factory=dict)
 
 
 class TopicAssignments(NamedTuple):

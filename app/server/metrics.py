@@ -12,6 +12,7 @@ from app.metrics.text_format import negotiate
 from app.metrics.view import Polled
 from app.server import source
 from app.server.feed import Feed
+from lag.generations.recorded.model import FollowStatus
 from lag.times import wall_clock_ms
 
 GZIP_LEVEL, GZIP_FORMAT = 1, 31
@@ -39,8 +40,8 @@ def metrics(request: Request) -> Response:
 
 
 def _polled(name: str, feed: Feed, now_ms: int) -> Polled:
-    following = feed.following()
-    return Polled(name, feed.latest(), feed.status(), now_ms, 0 if following is None else following.records)
+    following = feed.following() or FollowStatus()
+    return Polled(name, feed.latest(), feed.status(), now_ms, following.records, following.commits)
 
 
 def _accepts_gzip(header: str) -> bool:

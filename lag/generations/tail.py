@@ -8,6 +8,7 @@ are then inferred from polling (`lag.generations.inferred`).
 import logging
 import random
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -194,6 +195,7 @@ class Tail:
                 records=self._records,
                 unreadable=self._unreadable + self._recorder.unusable,
                 problems=tuple(dict.fromkeys(filter(None, (self._problem, *self._trouble.values())))),
+                commits=dict(self._commit_counts),
             )
 
     def _reset(self, cluster_id: str | None) -> None:
@@ -201,6 +203,7 @@ class Tail:
         self._names: dict[UUID, str] = {}
         self._recorder = GenerationRecorder(self._names.get)
         self._commits = CommitRuns.none()
+        self._commit_counts = Counter[str]()
         self._positions: dict[int, _Position] = {}
         self._trouble: dict[int, Problem] = {}
         self._partitions = 0
@@ -312,6 +315,7 @@ class Tail:
         self._records += piece.records_read
         self._unreadable += piece.unreadable + len(decoded.errors)
         self._commits = self._commits.after(decoded.commits, number)
+        self._commit_counts.update(decoded.commits.by_group())
         self._recorder.take(events, whole=place.whole)
         place.next_offset = piece.next_offset
         place.caught_up = place.caught_up or piece.next_offset >= piece.log_end
@@ -328,6 +332,8 @@ class Tail:
         groups = [group for group in self._recorder.known() if offsets_partition(group, self._partitions) == number]
         self._recorder.forget(groups)
         self._commits = self._commits.forget(number)
+        for group in [one for one in self._commit_counts if offsets_partition(one, self._partitions) == number]:
+            del self._commit_counts[group]
         del self._positions[number]
         self._rounds_left = 0
 

@@ -1,6 +1,7 @@
 """Decoded records of `__consumer_offsets`: offset commits as columns, all others as objects."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -51,6 +52,11 @@ class Commits:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def by_group(self) -> Mapping[str, int]:
+        """How many commits each group has here, without tombstones."""
+        counts = np.bincount(self.group_ids.codes[~self.tombstones], minlength=len(self.group_ids.values))
+        return {group: count for group, count in zip(self.group_ids.values, counts.tolist(), strict=True) if count}
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,8 @@ class Recording:
 class FollowStatus:
     """How far `__consumer_offsets` is read: `followed` of `partitions` up to their end.
 
-    `records`: read since the start; `unreadable`: batches and records that could not be decoded.
+    `records`: read since the start; `unreadable`: batches and records that could not be decoded. `commits`: how many
+    offset commits of each group were read.
     """
 
     partitions: int = 0
@@ -108,6 +109,7 @@ class FollowStatus:
     records: int = 0
     unreadable: int = 0
     problems: tuple[Problem, ...] = ()
+    commits: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -70,7 +70,7 @@ def report(polls: Sequence[ClusterSnapshot]) -> Report:
 def small(name: str = "prod") -> Polled:
     """The small cluster after its polls."""
     whole = report([snapshot(number) for number in range(1, POLLS + 1)])
-    return Polled(name, whole, CollectorStatus(10.0, polls=POLLS, took_s=0.2), NOW_MS, records_read=77)
+    return Polled(name, whole, CollectorStatus(10.0, polls=POLLS, took_s=0.2), NOW_MS, 77, {"billing": 12})
 
 
 def unread(name: str = "dark") -> Polled:

@@ -296,9 +296,11 @@ def test_commits_are_known_from_before_the_start_and_from_then_on(source: Log) -
     source.records[0] += [commit(name, 5, 1000), commit(name, 7, 2000), commit(name, 7, 3000)]
     tail = followed(source)
     assert (tail.reads_all(), committed(tail, name)) == (True, (7, 2000, True))
+    assert tail.status().commits == {name: 3}
     source.records[0] += [commit(name, 8, 4000), commit(name, 8, 5000)]
     rounds(tail)
     assert committed(tail, name) == (8, 4000, True)
+    assert tail.status().commits == {name: 5}
     assert numbers(tail, 0) == []
 
 
@@ -309,6 +311,7 @@ def test_commits_of_a_truncated_partition_are_forgotten(source: Log) -> None:
     source.records[0] = []
     rounds(tail, 3)
     assert (committed(tail, GROUPS[0])[0], committed(tail, GROUPS[1])[0]) == (-1, 6)
+    assert tail.status().commits == {GROUPS[1]: 1}
 
 
 def test_a_group_is_empty_since_the_record_that_says_so(source: Log) -> None:
