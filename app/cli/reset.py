@@ -21,7 +21,8 @@ from lag.reset.applying.apply import Applied, apply_plan, verify_plan
 from lag.reset.applying.audit import Change
 from lag.reset.applying.permission import check_writes
 from lag.reset.applying.verify import Verified
-from lag.reset.asked.specification_text import Asked, specification
+from lag.reset.asked.specification import Specification
+from lag.reset.asked.specification_text import Asked, NotOneTarget, specification
 from lag.reset.files.plan_document import plan_document, plan_text
 from lag.reset.files.plan_file import YAML_ENDINGS, load_plan, write_new
 from lag.reset.files.undo_files import UndoFiles
@@ -93,7 +94,7 @@ def plan(
         to_earliest, to_latest, to_current, to_datetime, by_duration, shift_by, to_offset, from_file, from_group,
         tuple(skip or ()), delete_offsets,
     )  # fmt: skip
-    wanted = specification(asked, group, wall_clock_ms())
+    wanted = _target(asked, group)
     request = Request(group, wanted, tuple(topic or ()), all_topics, show_value)
     with _connected(bootstrap_server, config, deadline) as (client, settings):
         _planned(plan_offsets(client, request, _tool(settings, config)), out, json)
@@ -189,6 +190,14 @@ def verify(
     else:
         _print_verified(made, found)
     _exit_if(not found.is_done, PARTIAL)
+
+
+def _target(asked: Asked, group: str) -> Specification:
+    """Where the offsets go. None or several targets are wrong usage, exit code 2."""
+    try:
+        return specification(asked, group, wall_clock_ms())
+    except NotOneTarget as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 @contextmanager

@@ -44,16 +44,20 @@ class Asked:
         return [f.name for f in fields(self) if not _is_absent(getattr(self, f.name))]
 
 
+class NotOneTarget(ConfigError):
+    """No way to say where offsets go is given, or more than one: wrong usage of the command."""
+
+
 def _is_absent(value: object) -> bool:
     return value is None or value is False or value == ()
 
 
 def specification(asked: Asked, group_id: str, now_ms: int) -> Specification:
-    """The one that is asked for. Raises ConfigError if it is none, more than one, or malformed."""
+    """The one that is asked for. Raises NotOneTarget, or ConfigError if it is malformed."""
     names = asked.names()
     if len(names) != 1:
-        given = f"Both {' and '.join(map(_flag, names))} are given" if names else "It is not said where the offsets go"
-        raise ConfigError(given, f"Give one of {', '.join(_flag(f.name) for f in fields(Asked))}")
+        given = f"Both {' and '.join(map(_flag, names))} are given" if names else "No target of the offsets is given"
+        raise NotOneTarget(given, f"Give one of {', '.join(_flag(f.name) for f in fields(Asked))}")
     simple: dict[str, Specification] = {
         "to_earliest": Earliest(),
         "to_latest": Latest(),

@@ -148,8 +148,6 @@ def test_a_skipped_record_is_shown_without_its_value(reset: Reset, topic: str, g
 @pytest.mark.parametrize(
     ("args", "named"),
     [
-        ((), "It is not said where the offsets go"),
-        (("--to-earliest", "--shift-by", "0"), "Both --to-earliest and --shift-by"),
         (("--to-datetime", "2026-11-25T10:00:00"), "no time zone"),
         (("--by-duration", "1y"), "not a duration"),
         (("--skip", "orders"), "names no record"),
@@ -162,6 +160,13 @@ def test_what_is_asked_for_wrongly_is_one_sentence(reset: Reset, args: tuple[str
     done = reset("plan", "billing", *args)
     assert (done.code, done.out) == (1, "")
     assert named in done.err
+
+
+@pytest.mark.parametrize("args", [(), ("--to-earliest", "--shift-by", "0")])
+def test_none_or_two_targets_are_wrong_usage(reset: Reset, args: tuple[str, ...]) -> None:
+    done = reset("plan", "billing", *args)
+    assert (done.code, done.out) == (2, "")
+    assert "Give one of --to-earliest, --to-latest" in " ".join(done.err.split())
 
 
 def test_a_plan_that_is_no_undo_plan_is_not_undone(reset: Reset, group: str, tmp_path: Path) -> None:
