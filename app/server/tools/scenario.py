@@ -68,7 +68,7 @@ def _with_scenario(call: Call[A]) -> tuple[Any, list[str]]:
     if (given is None) == (call.query.group is None):
         raise _wrong("scenario", "Give either `scenario` or `group`")
     if given is not None and call.query.events:
-        raise _wrong("events", "Only with `group`: a scenario has events of its own")
+        raise _wrong("events", "Only with `group`: a scenario already has its events")
     if given is None:
         live = group_scenario(Call(call.source, call.path, Query(), {}))
         given, notes = {**live["scenario"], "events": list(call.query.events)}, live["notes"]

@@ -122,7 +122,7 @@ def visitor() -> None:
         if access.providers:
             st.button("Log out", key="log_out", on_click=st.logout, type="tertiary", icon=":material/logout:")
     for problem in access.problems() if its.is_admin else ():
-        rest = f"{formats.md(str(problem))}. What it said before stays in force."
+        rest = f"{formats.md(str(problem))}. The last valid version stays in force."
         widgets.line(":orange", "error", "A file of the login is broken", rest)
 
 

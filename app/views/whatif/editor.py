@@ -106,7 +106,7 @@ def _company(events: Sequence[Event], at: int) -> str:
         return " :gray[in one rebalance with the others]"
     joins = [its.at_ms for its in events if isinstance(its.action, Join)]
     has_others = isinstance(events[at].action, Join) and joins.count(events[at].at_ms) > 1
-    return " :gray[in a rebalance of its own]" if has_others else ""
+    return " :gray[in a separate rebalance]" if has_others else ""
 
 
 def _add(its: Draft) -> None:

@@ -131,7 +131,7 @@ def test_add_undo_and_redo_of_a_member(open_page: Open) -> None:
 def test_two_members_join_one_after_the_other_or_together(open_page: Open) -> None:
     page = open_page("whatif", example="cooperative-hand-over")
     page = click(click(page, "Clear").number_input(key="whatif_count").set_value(2).run(), "Add")
-    assert said(page).count("in a rebalance of its own") == 2
+    assert said(page).count("in a separate rebalance") == 2
     one_by_one = table(page).loc["range"]["rebalances"]
     page = click(page, "Undo")
     page = click(page.button_group(key="whatif_together").set_value("together").run(), "Add")
