@@ -75,9 +75,9 @@ def predicate(health: GroupHealth, type_: GroupType, now_ms: int, zone: tzinfo) 
                 return f"{'has had' if when else 'has'} no {offset} on{where}{when}"
             return f"has never committed on{where}"
         case Status.FLAPPING:
-            return f"is flapping: its verdicts come and go{when}"
+            return f"{has_been} flapping{when}: its verdicts come and go"
         case Status.HELD:
-            return f"is held back by an open transaction{when}"
+            return f"{has_been} held back by an open transaction{when}"
         case Status.NO_MEMBERS:
             has = f"has had no members{when}" if when else "has no members"
             return f"{has}, and a lag of {formats.plural(lag.records, 'record')}" if lag.records else has

@@ -95,7 +95,7 @@ def where() -> str:
     return kept if its.settings.has_login else f"{kept} {NAMELESS}"
 
 
-NAMELESS = "This server has no login, so nobody is named for what is done on its pages."
+NAMELESS = "This server has no login, so events from its pages name no user."
 
 
 def table(events: Sequence[AuditEvent]) -> None:

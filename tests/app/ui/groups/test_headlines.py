@@ -54,6 +54,13 @@ def test_it_is_the_offsets_that_are_beyond_the_end() -> None:
     assert said(Status.BEYOND_END, None).startswith("has committed offsets beyond the log end on 2 of 3 partitions: ")
 
 
+def test_what_began_at_a_known_time_and_goes_on_has_been_so_since_then() -> None:
+    assert said(Status.HELD, EXACT) == "has been held back by an open transaction since 11:58:55 (1 min 5 s)"
+    assert said(Status.HELD, None) == "is held back by an open transaction"
+    assert said(Status.FLAPPING, EXACT) == "has been flapping since 11:58:55 (1 min 5 s): its verdicts come and go"
+    assert said(Status.FLAPPING, None) == "is flapping: its verdicts come and go"
+
+
 def test_a_column_of_onsets_has_nothing_where_there_is_none() -> None:
     onsets = pd.Series([EXACT, None, AT_LEAST], dtype=object)
     assert clocks(onsets, NOON_MS, UTC).tolist() == ["11:58:55", None, "11:58:55 or earlier"]
