@@ -150,12 +150,13 @@ def _pairs(name: str, value: str, pairs: Mapping[str, str]) -> None:
     st.markdown("\n".join([f"| :small[{name}] | :small[{value}] |", "|---|---|", *rows]) if rows else ":gray[None.]")
 
 
+READS = "These pages are read-only: they never change an offset, a group or a topic of your cluster."
+WRITES = "Only Reset offsets changes a group, and only when you apply a plan; the demo cluster also has the page Demo."
 LIMITS = (
     f"Tables show at most {MAX_ROWS:,} rows, and sparklines up to {MAX_SPARKLINE_ROWS:,} rows. Select boxes list at "
     f"most {MAX_OPTIONS:,} names. The page of a topic shows the lag of at most {MAX_LAG_COLUMNS} groups for each "
     "partition. Downloads contain every row that passes the filters.",
     "Lag over time, rates and time lag are computed from the polls since the server started.",
-    "These pages are read-only: they never change an offset, a group or a topic of your cluster.",
     "Polling does not return the generation of a classic group, so its epoch is empty here. The Generations page shows "
     "recorded generations.",
     "The lag of a share group is the lag that its share coordinator reports.",
@@ -165,7 +166,8 @@ LIMITS = (
 def limits() -> None:
     """What the pages do not show."""
     widgets.titled("Limits")
-    st.markdown("\n".join(f"- :small[{limit}]" for limit in LIMITS))
+    shown = (*LIMITS, WRITES if source.current().settings.allow_writes else READS)
+    st.markdown("\n".join(f"- :small[{limit}]" for limit in shown))
 
 
 def report_a_bug(page: state.Shown) -> None:

@@ -29,6 +29,14 @@ def test_about_shows_requests_per_broker_and_masked_settings(open_page: Open, fe
     assert "0.31 s with 10 requests" in said(page)
 
 
+def test_about_calls_the_pages_read_only_unless_the_server_may_write(open_page: Open, demo_source: Any) -> None:
+    assert "These pages are read-only" in said(open_page("about", its=demo_source))
+    settings = demo_source.settings.model_copy(update={"allow_writes": True})
+    writing = said(open_page("about", its=replace(demo_source, settings=settings)))
+    assert "read-only" not in writing
+    assert "Only Reset offsets changes a group" in writing
+
+
 def test_about_names_the_groups_that_we_may_not_describe(open_page: Open) -> None:
     page = open_page("about")
     assert page.title[0].value == "Snapshot 1 of `demo` is incomplete: 31 groups, 12 topics, 3 brokers"
