@@ -63,7 +63,7 @@ def explain(page: state.Shown, view: GroupView) -> None:
         return
     colour, icon = ICONS[found.verdict]
     widgets.line(colour, icon, "Why this assignment", formats.md(found.sentence))
-    for note in (*found.reasons, text.rebalance_now(found)):
+    for note in (*found.reasons, text.rebalance_now(found, view.group.type)):
         widgets.note(formats.md(note))
     if found.differences:
         _differences(found, view)

@@ -32,14 +32,17 @@ def offsets_location(view: GroupView, snapshot: ClusterSnapshot) -> str:
     return f"Its {what} in {formats.code(f'{OFFSETS_TOPIC}-{where}')}, {led}{assumed}."
 
 
-def rebalance_now(found: Explanation) -> str:
-    """How many partitions a rebalance now would move, and how many would stay without claims; "" if unknown."""
+def rebalance_now(found: Explanation, type_: GroupType) -> str:
+    """How many partitions a rebalance now would move, and how many would stay without claims; "" if unknown.
+
+    Members of a share group claim nothing.
+    """
     partitions = formats.plural(found.partitions, "partition")
     sentences = []
     if found.moves_now is not None:
         also = f" and assign {found.assigns_now:,} without an owner" if found.assigns_now else ""
         sentences.append(f"A rebalance now would move {found.moves_now:,} of {partitions}{also}.")
-    if found.stay_if_fresh is not None:
+    if found.stay_if_fresh is not None and type_ is not GroupType.SHARE:
         stay = f"{found.stay_if_fresh:,} would keep their owner"
         sentences.append(f"If all members rejoined without claiming their partitions, {stay}.")
     return " ".join(sentences)

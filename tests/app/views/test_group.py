@@ -11,7 +11,9 @@ import pytest
 from app.ui import state
 from app.ui.formats import code
 from app.views.group.lag.text import trend_alt
+from app.views.group.text import rebalance_now
 from assignors.model import TopicPartition
+from lag.generations.explanation import Comparison, Explanation
 from lag.generations.recorded import Origin, Recording, TimedEvent
 from lag.model import GroupType
 from lag.verdict.status import Status
@@ -292,3 +294,11 @@ def test_every_partition_beyond_the_limit_can_be_found(
 )
 def test_the_lag_over_time_is_told_without_saying_a_number_twice(values: list[float], told: str) -> None:
     assert trend_alt(np.array(values)) == told
+
+
+def test_only_members_that_claim_partitions_can_rejoin_without_claiming() -> None:
+    found = Explanation(Comparison.SAME, "", partitions=4, moves_now=0, stay_if_fresh=3)
+    moves = "A rebalance now would move 0 of 4 partitions."
+    claims = "If all members rejoined without claiming their partitions, 3 would keep their owner."
+    assert rebalance_now(found, GroupType.CONSUMER) == f"{moves} {claims}"
+    assert rebalance_now(found, GroupType.SHARE) == moves
