@@ -15,13 +15,19 @@ def of_brokers(client: PollClient, meta: Metadata, unlisted: list[Problem]) -> l
     failed = {**{p.subject: p for p in unlisted}, **{str(node): p for node, p in client.failed.items()}}
     counts = {node: sum(nodes.count(node) for nodes in meta.leaders.values()) for node in client.failed}
     found = [replace(p, affected=counts.get(int(subject))) for subject, p in sorted(failed.items())]
-    lost = [number for number, leader in enumerate(meta.leaders.get(OFFSETS_TOPIC, ())) if leader == NO_LEADER]
-    if lost:
-        cause = f"{len(lost)} of {len(meta.leaders[OFFSETS_TOPIC])} partitions of {OFFSETS_TOPIC} have no leader"
-        hint = "Their groups have no coordinator and are missing here; start the broker"
-        found.append(Problem("coordinator_unavailable", Scope.CLUSTER, OFFSETS_TOPIC, cause, hint, len(lost)))
+    found += without_coordinator(meta.leaders.get(OFFSETS_TOPIC, ()))
     found += [leaderless(t.name, t.leaderless) for t in meta.topics.values() if t.leaderless and not t.internal]
     return found
+
+
+def without_coordinator(leaders: Sequence[int]) -> list[Problem]:
+    """The partitions of `__consumer_offsets` without a leader, whose groups have no coordinator; `leaders`: of each."""
+    lost = sum(leader == NO_LEADER for leader in leaders)
+    if not lost:
+        return []
+    cause = f"{lost} of {len(leaders)} partitions of {OFFSETS_TOPIC} {'has' if lost == 1 else 'have'} no leader"
+    hint = "Their groups have no coordinator and are missing here; start the broker"
+    return [Problem("coordinator_unavailable", Scope.CLUSTER, OFFSETS_TOPIC, cause, hint, lost)]
 
 
 def leaderless(topic: str, partitions: Sequence[int]) -> Problem:

@@ -225,7 +225,7 @@ def test_picking_another_group_changes_the_url(open_page: Open) -> None:
     page = open_page("group", group="billing-settlement")
     page.selectbox(key="group_pick").select("tx-reader").run()
     assert page.query_params["group"] == "tx-reader"
-    assert page.title[0].value.startswith("`tx-reader` is held back")
+    assert page.title[0].value.startswith("`tx-reader` has been held back")
 
 
 def test_a_group_id_full_of_markup_is_shown_as_it_is(open_page: Open, feed: feeds.HandFeed) -> None:

@@ -1,6 +1,6 @@
 """Refusals of many groups and topics are one problem for each cause."""
 
-from lag.cluster.problems import leaderless, of_topics
+from lag.cluster.problems import leaderless, of_topics, without_coordinator
 from lag.cluster.requests.error_codes import group_problem
 from lag.merged_problems import merged
 from lag.model import Problem, Scope
@@ -54,4 +54,13 @@ def test_partitions_without_a_leader_are_named() -> None:
         "topic pay: 2 partitions have no leader (0, 2). Start a broker that has a replica of them",
         "topic pay: 11 partitions have no leader (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …). "
         "Start a broker that has a replica of them",
+    ]
+
+
+def test_partitions_whose_groups_have_no_coordinator_are_counted() -> None:
+    causes = [[problem.cause for problem in without_coordinator(leaders)] for leaders in ((1, 2), (1, -1), (-1, -1))]
+    assert causes == [
+        [],
+        ["1 of 2 partitions of __consumer_offsets has no leader"],
+        ["2 of 2 partitions of __consumer_offsets have no leader"],
     ]
