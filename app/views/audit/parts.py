@@ -11,6 +11,7 @@ from app.server import source
 from app.ui import downloads, formats, link_values, state, widgets
 from app.ui.fitting import has_values
 from lag.audit.event import AuditEvent, Outcome
+from lag.audit.log import MOST_KEPT
 from lag.audit.stored import stored_events
 from lag.errors import HistoryError
 from lag.history.schemas import AUDIT_EVENTS
@@ -84,14 +85,15 @@ def conclusion(events: Sequence[AuditEvent]) -> str:
 
 
 def where() -> str:
-    """Where the events are kept."""
+    """Where the events are kept, and for how long."""
     its = source.installed()
-    log = "the last events since the server started" if its.audit.path is None else formats.code(str(its.audit.path))
-    history = its.settings.history
-    places = log if history is None else f"{log} and from the history, which keeps them for {KEPT_DAYS} days"
-    kept = f"At most {MOST:,} events at a time, from {places}."
-    if its.audit.path is None:
-        kept = f"{kept} `--audit FILE` keeps them in a file."
+    file = its.audit.path
+    places = [] if file is None else [f"in {formats.code(str(file))}"]
+    places += [] if its.settings.history is None else [f"in the history for {KEPT_DAYS} days"]
+    if places:
+        kept = f"Events are kept {' and '.join(places)}. The page lists {MOST:,} at a time."
+    else:
+        kept = f"The newest {MOST_KEPT:,} events are kept until the server stops. `--audit FILE` keeps them in a file."
     return kept if its.settings.has_login else f"{kept} {NAMELESS}"
 
 

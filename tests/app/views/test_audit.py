@@ -69,7 +69,7 @@ def test_events_of_the_history_are_listed_with_those_not_copied_yet(open_page: O
     log.append(AuditEvent(1_795_258_002_000, "roles", Outcome.OK))
     page = open_page("audit", with_history(log, history))
     assert list(table(page, "Events")["action"]) == ["roles", "reset", "login"]
-    assert "and from the history, which keeps them for 730 days" in said(page)
+    assert "audit.jsonl` and in the history for 730 days." in said(page)
     page = open_page("audit", with_history(log, history), before="999999999999999")
     assert len(table(page, "Events")) == 3
 
