@@ -118,7 +118,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class LagTotal:
-    """A sum that says what it covers: `records` is None when `known` is 0 of more than 0 partitions."""
+    """A sum that says what it covers.
+
+    `records` is None when `known` is 0 of more than 0 partitions, or of a group that could not be read.
+    """
 
     records: int | None
     known: int

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.model import LagTotal
+from lag.model import ClusterSnapshot, LagTotal
 from lag.offsets import UNKNOWN, Codes, EndOffsets, Ints, OffsetTable, PartitionProblem, Problems, problem_code
 
 NO_COMMIT = problem_code(PartitionProblem.NO_COMMIT)
@@ -189,15 +189,22 @@ def verdicts(
     return lag, lost, problem
 
 
-def totals(table: OffsetTable) -> list[LagTotal]:
+def totals(snapshot: ClusterSnapshot) -> list[LagTotal]:
     """One sum per group, each saying for how many of its partitions the lag is known."""
+    return totals_of(snapshot.offsets, [group.complete for group in snapshot.groups])
+
+
+def totals_of(table: OffsetTable, complete: Sequence[bool]) -> list[LagTotal]:
+    """The sums of the groups of a table; `complete`: bool[n_groups], whether all of the group could be read."""
     is_known = table.lag != UNKNOWN
     records = _sums(np.where(is_known, table.lag, 0), table.bounds)
     known, lost = _sums(is_known.astype(np.int64), table.bounds), _sums(table.lost, table.bounds)
     sizes = np.diff(table.bounds)
     return [
-        LagTotal(records=r if k or not n else None, known=k, partitions=n, lost_records=x)
-        for r, k, n, x in zip(records.tolist(), known.tolist(), sizes.tolist(), lost.tolist(), strict=True)
+        LagTotal(records=r if k or (not n and whole) else None, known=k, partitions=n, lost_records=x)
+        for r, k, n, x, whole in zip(
+            records.tolist(), known.tolist(), sizes.tolist(), lost.tolist(), complete, strict=True
+        )
     ]
 
 

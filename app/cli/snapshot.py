@@ -50,7 +50,7 @@ def snapshot(
     cluster, wanted = read_once(bootstrap_server, config, deadline), Filter(group or (), state or (), lag_at_least)
     if missing := [group_id for group_id in wanted.groups if cluster.group(group_id) is None]:
         raise _unknown(missing, cluster)
-    shown = [(g, lag) for g, lag in zip(cluster.groups, totals(cluster.offsets), strict=True) if wanted.admits(g, lag)]
+    shown = [(g, lag) for g, lag in zip(cluster.groups, totals(cluster), strict=True) if wanted.admits(g, lag)]
     if json:
         emit_json(snapshot_document(judge(cluster, SampleRing().append(cluster)), shown))
     else:

@@ -118,7 +118,7 @@ VERDICTS: dict[Status, Verdict] = {
         "◌ Unknown",
         Fills("#CFA5C6", "#B07FAC"),
         "Too little is known for a verdict.",
-        "See the reason beside it.",
+        "The evidence says what is missing.",
     ),
     Status.OK: Verdict(
         "● OK",

@@ -23,6 +23,7 @@ from lag.history.schemas import END_OFFSETS, GROUP_SNAPSHOTS, TIME, with_day
 from lag.history.store import History
 from lag.model import ClusterSnapshot, is_internal_group
 from lag.offsets import UNKNOWN, Codes, Ints
+from lag.partition_lag import totals
 from lag.verdict.health import GroupColumns, Health, Openings
 from lag.verdict.status import STORED, TOO_EARLY, URGENCY
 
@@ -176,11 +177,9 @@ def end_offsets(snapshot: ClusterSnapshot) -> pa.Table:
 def group_snapshots(health: Health) -> pa.Table:
     """Rows of `group_snapshots`, without the groups of groupscope's own readers."""
     snapshot, rows = health.snapshot, []
-    for number, group in enumerate(snapshot.groups):
+    for number, (group, total) in enumerate(zip(snapshot.groups, totals(snapshot), strict=True)):
         if is_internal_group(group.group_id):
             continue
-        lag = snapshot.offsets.lag[snapshot.offsets.rows(number)]
-        known = lag[lag != UNKNOWN]
         rows.append(
             {
                 "group_id": group.group_id,
@@ -190,9 +189,9 @@ def group_snapshots(health: Health) -> pa.Table:
                 "assignor": group.assignor,
                 "epoch": group.epoch,
                 "members": len(group.members),
-                "lag": int(known.sum()) if len(known) or not len(lag) else None,
-                "lag_known": len(known),
-                "lag_partitions": len(lag),
+                "lag": total.records,
+                "lag_known": total.known,
+                "lag_partitions": total.partitions,
                 "complete": group.complete,
                 **_verdict(health.columns, number),
                 **_opening(health.openings, number),

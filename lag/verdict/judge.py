@@ -99,7 +99,7 @@ class _Groups:
         self._past = past
         self._memberless = np.array([_is_memberless(group) for group in snapshot.groups], np.bool_)
         self._shared = np.array([group.type is GroupType.SHARE for group in snapshot.groups], np.bool_)
-        self._totals = partition_lag.totals(snapshot.offsets)
+        self._totals = partition_lag.totals(snapshot)
         self._block, self.needs_marker_check = self._judge_all()
         status = self._status()
         names = tuple(group.group_id for group in snapshot.groups)
@@ -186,7 +186,9 @@ class _Groups:
             drain_s=_optional(groups.drain_s, number),
             unhealthy={URGENCY[code]: int(counts[code]) for code in np.flatnonzero(counts[:_OK])},
             worst=None if whole else table_row - int(self._snapshot.offsets.bounds[number]),
-            lag_trend=groups.lag_trend[number],
+            lag_trend=groups.lag_trend[number]
+            if total.partitions or total.records == 0
+            else np.full(len(self._window.times_ms), np.nan),
         )
 
     def _partition(self, rows: RowVerdicts, at: int, table_row: int, number: int) -> PartitionHealth:

@@ -245,7 +245,7 @@ def test_onset_lag_and_verdict_are_the_same_everywhere(seed: int) -> None:
     for _, report in life(Server(World(seed), None, has_history=True), restarts=0.02):
         health, snapshot = report.health, report.snapshot
         in_history = {row["group_id"]: row for row in group_snapshots(health).to_pylist()}
-        lags = totals(snapshot.offsets)
+        lags = totals(snapshot)
         in_document = {
             one["group_id"]: one
             for one in snapshot_document(health, list(zip(snapshot.groups, lags, strict=True)))["groups"]
@@ -309,7 +309,7 @@ def test_the_api_and_the_metrics_say_what_the_snapshot_says(seed: int) -> None:
     shown = 0
     for _, report in life(Server(World(seed), None, has_history=True), restarts=0.02):
         health, snapshot = report.health, report.snapshot
-        lags = totals(snapshot.offsets)
+        lags = totals(snapshot)
         document = snapshot_document(health, list(zip(snapshot.groups, lags, strict=True)))
         answers, scraped = in_api(report), in_metrics(report)
         for one in document["groups"]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lag.model import LagTotal
 from lag.offsets import UNKNOWN, OffsetTable, PartitionLag, PartitionProblem, PartitionRows, problem_code
-from lag.partition_lag import Catalog, CommittedRows, LogOffsetRows, end_offsets, offset_table, totals
+from lag.partition_lag import Catalog, CommittedRows, LogOffsetRows, end_offsets, offset_table, totals_of
 
 P = PartitionProblem
 NO_ENDS: list[tuple[int, int, int, int, P | None]] = []
@@ -164,11 +164,12 @@ def test_total_says_what_it_covers_and_is_unknown_when_it_covers_nothing() -> No
     catalog = Catalog(("a", "gone"), {"a": (1, 1)})
     ends = answers(*log(0, 0, 10, 50, 50), *log(0, 1, 0, 5, 5))
     read = rows((0, 0, 0, 4, None, None), (0, 0, 1, None, None, None), (1, 1, 0, 4, None, None))
-    table = table_of(catalog, ends, read, groups=3)
-    assert totals(table) == [
+    table = table_of(catalog, ends, read, groups=4)
+    assert totals_of(table, [False, True, True, False]) == [
         LagTotal(records=40, known=1, partitions=2, lost_records=6),
         LagTotal(records=None, known=0, partitions=1),
         LagTotal(records=0, known=0, partitions=0),
+        LagTotal(records=None, known=0, partitions=0),  # it could not be read
     ]
 
 

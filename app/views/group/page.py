@@ -42,6 +42,12 @@ with st.container(gap="xxsmall"):
     widgets.note(text.offsets_location(view, page.report.snapshot))
     conclusion.problems(view)
 next_step.show(page, view)
+if not view.is_read:
+    with st.container(gap="xxsmall"):
+        over_time.over_time(page, view)
+    widgets.note(text.not_read(view))
+    widgets.explain_verdicts()
+    st.stop()
 offsets.rulers(view)
 
 left, right = st.columns([0.56, 0.44], gap="medium")

@@ -48,6 +48,12 @@ def rebalance_now(found: Explanation, type_: GroupType) -> str:
     return " ".join(sentences)
 
 
+def not_read(view: GroupView) -> str:
+    """ "Its members, assignment and partitions are not known: not authorised to describe it." """
+    why = "; ".join(problem.cause for problem in view.group.problems)
+    return f"Its members, assignment and partitions are not known{why and f': {formats.md(why)}'}."
+
+
 def idle_reason(view: GroupView) -> str:
     """Why a member has no partition."""
     if view.group.type is not GroupType.SHARE and len(view.group.members) > len(view.lags):
@@ -100,16 +106,17 @@ def facts(view: GroupView) -> str:
     known = formats.coverage(lag.known, lag.partitions)
     if view.health.finding.status in SAYS_LAG and lag.records:
         behind = f"lag known for {known}"
-    elif lag.records is not None:
+    elif lag.records is not None and lag.partitions:
         behind = f"{formats.plural(lag.records, 'record')} behind, known for {known}"
     else:
         behind = f"lag not known for any of {formats.plural(lag.partitions, 'partition')}" if lag.partitions else ""
+    members = formats.plural(len(group.members), "member") + (f", {idle} idle" if idle else "")
     parts = [
-        behind or "no partitions",
+        behind or ("no partitions" if view.is_read else "lag unknown"),
         f"{formats.plural(lag.lost_records, 'record')} lost" if lag.lost_records else "",
         _when(view.health) if lag.records else "",
         _oldest(view.health) if lag.records else "",
-        formats.plural(len(group.members), "member") + (f", {idle} idle" if idle else ""),
+        members if view.is_read else "members unknown",
         group.state or "state unknown",
         verdicts.TYPES[group.type] + (f", {formats.md(group.assignor)}" if group.assignor else ""),
         f"epoch {group.epoch}" if group.epoch is not None else "",

@@ -44,6 +44,11 @@ class GroupView:
     names: Mapping[str, str]
 
     @property
+    def is_read(self) -> bool:
+        """Whether anything of the group could be read: else it only seems to have no members and no partitions."""
+        return self.group.complete or bool(self.group.members) or bool(self.lags)
+
+    @property
     def topics(self) -> list[str]:
         """The topics of the group's partitions, sorted."""
         return sorted({row.tp.topic for row in self.lags})

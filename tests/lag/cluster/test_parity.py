@@ -200,7 +200,7 @@ def test_json_of_the_snapshot_command(demo: Demo, reader: ClusterReader) -> None
     """It is written from whole columns, not from the objects that the other tests compare."""
 
     def ours(snapshot: ClusterSnapshot) -> Rows:
-        shown = list(zip(snapshot.groups, totals(snapshot.offsets), strict=True))
+        shown = list(zip(snapshot.groups, totals(snapshot), strict=True))
         groups = [
             g
             for g in json.loads(json.dumps(snapshot_document(judge(snapshot, SampleRing().append(snapshot)), shown)))[

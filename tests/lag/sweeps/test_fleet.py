@@ -111,7 +111,7 @@ def test_groups_of_a_cluster_are_found_by_a_part_of_their_id(text: str, names: l
 
 def written(path: Path) -> Path:
     snapshot = cluster(GROUPS, ENDS)
-    shown = list(zip(snapshot.groups, totals(snapshot.offsets), strict=True))
+    shown = list(zip(snapshot.groups, totals(snapshot), strict=True))
     return lines(path, snapshot_document(judged([snapshot]), shown))
 
 

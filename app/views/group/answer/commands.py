@@ -56,6 +56,8 @@ def commands(view: GroupView, snapshot: ClusterSnapshot, tools: Tools) -> list[C
             return [_forget_topics(view, affected, tools)]
         case Status.NO_MEMBERS:
             return [Command("Show its state", _groups(view, tools, "--describe", "--state"))]
+        case Status.UNKNOWN if any(problem.kind == "unauthorized" for problem in view.group.problems):
+            return [_grant(view, tools)]
     describe = _groups(view, tools, "--describe", "--members", "--verbose")
     return [Command("Show its members and their hosts", describe)]
 
@@ -69,6 +71,13 @@ def add_partitions(topic: str, partitions: int, tools: Tools) -> Command:
 def _groups(view: GroupView, tools: Tools, action: str, *arguments: str) -> str:
     tool = TOOLS.get(view.group.type, "kafka-consumer-groups")
     return tools.line(tool, action, "--group", view.group.group_id, *arguments)
+
+
+def _grant(view: GroupView, tools: Tools) -> Command:
+    """The ACL is for the account of this dashboard, which only the brokers know by its principal."""
+    which = ["--operation", "DESCRIBE", "--group", view.group.group_id]
+    line = tools.line("kafka-acls", "--add", "--allow-principal", "User:groupscope", *which)
+    return Command("Grant it, as an administrator, to the principal of this dashboard", line)
 
 
 def _read_record(row: PartitionLag, offset: int, tools: Tools) -> Command:

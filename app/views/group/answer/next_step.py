@@ -45,7 +45,7 @@ def next_step(page: state.Shown, group_id: str) -> NextStep | None:
         return None
     status = view.health.finding.status
     found = hint(view.group, status, list(zip(view.lags, view.healths, strict=True)), view.names)
-    advised = Hint(verdicts.VERDICTS[status].advice, "") if found is None else found
+    advised = _advice(view) if found is None else found
     tools = _tools(page)
     lines = tuple(commands(view, page.report.snapshot, tools))
     draft = _draft(page, view)
@@ -55,6 +55,15 @@ def next_step(page: state.Shown, group_id: str) -> NextStep | None:
     if grown := its.partitions:
         lines = (add_partitions(grown.topic, grown.partitions, tools), *lines)
     return NextStep(advised.action, advised.reason, lines, its.condition, draft.then(its.actions), reset_link(view))
+
+
+def _advice(view: GroupView) -> Hint:
+    """What helps with the problem of a group that could not be read; else what helps with its verdict in general."""
+    status = view.health.finding.status
+    if status is Status.UNKNOWN and view.group.problems and view.group.problems[0].hint:
+        problem = view.group.problems[0]
+        return Hint(f"{problem.hint.rstrip('.')}.", f"{problem.cause[:1].upper()}{problem.cause[1:]}.")
+    return Hint(verdicts.VERDICTS[status].advice, "")
 
 
 def _draft(page: state.Shown, view: GroupView) -> Draft | None:

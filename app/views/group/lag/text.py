@@ -48,7 +48,8 @@ def title(found: LagHistory, clock: Clock) -> str:
 
 def coverage(found: LagHistory) -> str:
     """For how many partitions the lag is known."""
-    return f"known for {formats.coverage(found.known, found.partitions)}"
+    known = formats.coverage(found.known, found.partitions)
+    return f"known for {known}" if found.partitions else "no partition is known now"
 
 
 def no_line(known: int, found: LagHistory, view: GroupView) -> str:

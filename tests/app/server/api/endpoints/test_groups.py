@@ -32,7 +32,7 @@ def _served(read: Report) -> Iterator[None]:
 
 
 def test_a_group_has_the_form_of_the_snapshot_command(read: Report) -> None:
-    shown = list(zip(read.snapshot.groups, totals(read.snapshot.offsets), strict=True))
+    shown = list(zip(read.snapshot.groups, totals(read.snapshot), strict=True))
     printed = {each["group_id"]: each for each in snapshot_document(read.health, shown)["groups"]}
     for group_id, document in printed.items():
         found = ask(f"{GROUPS}/{quote(group_id, safe='')}").json
