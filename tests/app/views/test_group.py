@@ -302,3 +302,15 @@ def test_only_members_that_claim_partitions_can_rejoin_without_claiming() -> Non
     claims = "If all members rejoined without claiming their partitions, 3 would keep their owner."
     assert rebalance_now(found, GroupType.CONSUMER) == f"{moves} {claims}"
     assert rebalance_now(found, GroupType.SHARE) == moves
+
+
+def test_a_group_that_could_not_be_read_is_unknown_and_not_empty(open_page: Open) -> None:
+    page = open_page("group", group="gdpr-erasure-worker")
+    assert "lag unknown · members unknown" in said(page)
+    assert "Its members, assignment and partitions are not known: not authorised to describe it" in said(page)
+    assert "**Grant DESCRIBE on group gdpr\\-erasure\\-worker" in said(page)
+    assert any(
+        "kafka-acls --bootstrap-server" in code.value and "--operation DESCRIBE" in code.value for code in page.code
+    )
+    assert "0 records behind" not in said(page)
+    assert "No partition" not in said(page)

@@ -115,9 +115,9 @@ def test_workers_are_warm_before_they_are_asked_and_end_with_the_server(workers:
     me = psutil.Process()
     wait_until(lambda: len(_workers(me)) == pool.WARM)
     started = _workers(me)
-    assert workers.computed(questions.process_id) in {each.pid for each in started}
+    wait_until(lambda: workers.computed(questions.process_id) in {each.pid for each in started})
     pool.close()
-    assert not any(map(psutil.Process.is_running, started))
+    assert [each for each in started if each.is_running()] == []
     assert workers.computed(questions.process_id) > 0
 
 
