@@ -66,8 +66,7 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def _no_workers() -> Iterator[None]:
     """What a page or request has computed is computed in this process: starting workers takes a second."""
-    its = pool.installed()
-    pool.install(None)
+    its = pool.install(None)
     yield
     pool.install(its)
 

@@ -49,7 +49,7 @@ class AuditLog:
 
     @property
     def place(self) -> str:
-        """Where the events are kept: unlike that of any other log, for as long as they are kept."""
+        """A name for where the events are kept, which no other log has."""
         host = socket.gethostname()
         return f"{host}:process {os.getpid()}" if self.path is None else f"{host}:{self.path.resolve()}"
 

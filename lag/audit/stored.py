@@ -11,8 +11,8 @@ from lag.history.schemas import AUDIT_EVENTS, TIME
 from lag.history.store import History, literal, timestamp
 from lag.times import from_ms, ms
 
-LATE_MS = 3_600_000
-"""Processes append to one log, and the clock of one may be that much behind."""
+LATE_MS = 86_400_000
+"""Processes append to one log, and the clock of one may be that much behind, or have been that much ahead."""
 
 _TABLE = AUDIT_EVENTS.name
 

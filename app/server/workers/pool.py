@@ -171,15 +171,11 @@ def _replaced(worker: Worker) -> Worker | None:
 _pool: WorkerPool | None = WorkerPool()
 
 
-def install(pool: WorkerPool | None) -> None:
-    """Set the pool of this process; None: it computes everything itself, as tests do that start no process."""
+def install(pool: WorkerPool | None) -> WorkerPool | None:
+    """Set the pool of this process, and return the one before; None: it computes all itself, as a worker does."""
     global _pool
-    _pool = pool
-
-
-def installed() -> WorkerPool | None:
-    """The pool of this process."""
-    return _pool
+    before, _pool = _pool, pool
+    return before
 
 
 def computed(function: Callable[[], T], deadline_s: float = DEADLINE_S, wait_s: float = WAIT_S) -> T:

@@ -30,10 +30,13 @@ BEFORE = "before"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Events, newest first. `has_older`: there are older ones. `problem`: why those of the history are missing."""
+    """Events, newest first. `next_ms`: before when the older ones are, None: there are none.
+
+    `problem`: why those of the history are missing.
+    """
 
     events: Sequence[AuditEvent]
-    has_older: bool
+    next_ms: int | None
     problem: str | None = None
 
 
@@ -48,7 +51,8 @@ def listed() -> Listed:
         problem = str(error)
     newest = sorted(found.values(), key=lambda event: event.at_ms, reverse=True)
     seen = [event for event in newest[:MOST] if _is_seen(its, event)]
-    return Listed(seen, len(newest) > MOST, problem)
+    next_ms = newest[MOST].at_ms + 1 if len(newest) > MOST else None  # several events may have the same time
+    return Listed(seen, next_ms, problem)
 
 
 def _stored(before_ms: int) -> Sequence[AuditEvent]:
@@ -65,9 +69,8 @@ def _is_seen(its: source.Source, event: AuditEvent) -> bool:
 def pages(shown: Listed) -> None:
     """The buttons that list older events, and the newest ones."""
     with st.container(horizontal=True, gap="small"):
-        if shown.has_older and shown.events:
-            before = str(shown.events[-1].at_ms)
-            widgets.plain_button("Older", "arrow_back", "older_events", state.set_url, BEFORE, before)
+        if shown.next_ms is not None:
+            widgets.plain_button("Older", "arrow_back", "older_events", state.set_url, BEFORE, str(shown.next_ms))
         if link_values.whole(BEFORE) is not None:
             widgets.plain_button("Newest", "last_page", "newest_events", state.set_url, BEFORE, None)
 

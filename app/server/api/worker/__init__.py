@@ -1,1 +1,1 @@
-"""What can take long: in a process of its own (`__main__.py`), with a deadline and a few at a time."""
+"""What a request has computed by a worker (`app.server.workers`): a few at a time, each with a deadline."""
