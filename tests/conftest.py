@@ -71,6 +71,14 @@ def _no_workers() -> Iterator[None]:
     pool.install(its)
 
 
+@pytest.fixture(autouse=True)
+def _same_main() -> Iterator[None]:
+    """multiprocessing runs `__main__` in each process that it starts, and Streamlit's AppTest replaces it."""
+    ours = sys.modules["__main__"]
+    yield
+    assert sys.modules["__main__"] is ours
+
+
 @pytest.fixture
 def workers() -> Iterator[pool.WorkerPool]:
     """Worker processes, as a server has them."""

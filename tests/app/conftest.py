@@ -32,10 +32,9 @@ def demo_source(feed: feeds.HandFeed) -> Source:
 
 
 @pytest.fixture
-def open_page(demo_source: Source, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+def open_page(demo_source: Source) -> Iterator[Open]:
     """Open a page by name with URL parameters; the source may be replaced."""
-    # AppTest leaves the page as `__main__`, which multiprocessing would run in each process that a later test starts
-    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    ours = sys.modules["__main__"]
     state.clear()
 
     def opened(
@@ -56,3 +55,5 @@ def open_page(demo_source: Source, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     yield opened
     source.uninstall()
     state.clear()
+    # AppTest leaves the page as `__main__`, which multiprocessing would run in each process that a later test starts
+    sys.modules["__main__"] = ours

@@ -556,12 +556,12 @@ def test_workers_come_to_the_same_as_this_process(open_page: Open, workers: pool
 def test_a_what_if_without_a_result_in_time_says_so_and_can_be_changed(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(draft_state, "computed", partial(pool.computed, deadline_s=0.001))
-    page = open_page("whatif", example="checkout-scales-out")
+    with monkeypatch.context() as hurried:
+        hurried.setattr(draft_state, "computed", partial(pool.computed, deadline_s=0.001))
+        page = open_page("whatif", example="checkout-scales-out")
     assert not page.exception
     assert "so the computation was stopped" in said(page)
     assert "Remove events, or use" in said(page)
-    monkeypatch.undo()
     page.query_params["example"] = "hot-member"
     assert "was stopped" not in said(page.run())
 
@@ -572,8 +572,8 @@ def test_a_what_if_that_finds_no_free_worker_is_computed_with_the_next_drawing(
     def busy(_function: object) -> object:
         raise pool.Busy("The server has 3 computations at work already", "Try again in a moment")
 
-    monkeypatch.setattr(draft_state, "computed", busy)
-    page = open_page("whatif", example="checkout-scales-out")
+    with monkeypatch.context() as crowded:
+        crowded.setattr(draft_state, "computed", busy)
+        page = open_page("whatif", example="checkout-scales-out")
     assert "The server has 3 computations at work already" in said(page)
-    monkeypatch.undo()
     assert "computations at work" not in said(page.run())

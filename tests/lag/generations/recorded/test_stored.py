@@ -82,12 +82,14 @@ def world() -> Iterator[World]:
             broker_side.create_topic(kafka.bootstrap_servers, name, partitions)
         tail = Tail("test", lambda: open_offsets_log(load_settings(kafka.bootstrap_servers, None, {})))
         tail.start()
-        live_through(kafka.bootstrap_servers, tail)
-        records = broker_side.timed_records(kafka.bootstrap_servers)
-        generations = {group: tail.recorded(group) for group in KINDS}
-        states = {group: its for group, its in tail.all_states().items() if group in KINDS}
-        yield World(records, generations, states, broker_side.topic_names(kafka.bootstrap_servers, *TOPICS))
-        tail.stop()
+        try:
+            live_through(kafka.bootstrap_servers, tail)
+            records = broker_side.timed_records(kafka.bootstrap_servers)
+            generations = {group: tail.recorded(group) for group in KINDS}
+            states = {group: its for group, its in tail.all_states().items() if group in KINDS}
+            yield World(records, generations, states, broker_side.topic_names(kafka.bootstrap_servers, *TOPICS))
+        finally:
+            tail.stop()
 
 
 def live_through(bootstrap: str, tail: Tail) -> None:
