@@ -145,6 +145,17 @@ def test_a_share_group_has_the_tool_for_share_groups() -> None:
     assert lines(shared)[0].startswith("kafka-share-groups ")
 
 
+def test_a_streams_group_has_the_tool_and_the_options_for_streams_groups() -> None:
+    view, snapshot = seen(replace(lost(2, of=4), type=GroupType.STREAMS))
+    (command,) = commands(view, snapshot, TOOLS)
+    assert command.line == (
+        "kafka-streams-groups --bootstrap-server b:9092 --reset-offsets --group recreated-topic-reader"
+        " --input-topic t:0,1 --to-earliest --dry-run"
+    )
+    assert command.purpose.endswith("with --execute instead of --dry-run, which also deletes its internal topics")
+    assert reset_link(view) is None
+
+
 def test_a_secured_cluster_needs_a_file_with_credentials(open_page: Open) -> None:
     page = open_page("group", group="replayer")
     assert page.code[0].value.startswith(

@@ -77,7 +77,9 @@ def _grant(view: GroupView, tools: Tools) -> Command:
     """The ACL is for the account of this dashboard, which only the brokers know by its principal."""
     which = ["--operation", "DESCRIBE", "--group", view.group.group_id]
     line = tools.line("kafka-acls", "--add", "--allow-principal", "User:groupscope", *which)
-    return Command("Grant it, as an administrator, to the principal of this dashboard", line)
+    return Command(
+        "As an administrator, grant DESCRIBE. Replace User:groupscope with the principal of this dashboard", line
+    )
 
 
 def _read_record(row: PartitionLag, offset: int, tools: Tools) -> Command:
@@ -113,10 +115,13 @@ def _reset(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> C
     topics = defaultdict(list)
     for row in affected:
         topics[row.tp.topic].append(str(row.tp.partition))
-    where = [word for name, numbers in topics.items() for word in ("--topic", _topic(view, name, numbers))]
+    is_streams = view.group.type is GroupType.STREAMS
+    option = "--input-topic" if is_streams else "--topic"
+    where = [word for name, numbers in topics.items() for word in (option, _topic(view, name, numbers))]
     line = _groups(view, tools, "--reset-offsets", *where, "--to-earliest", "--dry-run")
     first = "Stop the group, check" if view.group.members else "Check"
-    return Command(f"{first} the new offsets, then run it with --execute instead of --dry-run", line)
+    also = ", which also deletes its internal topics" if is_streams else ""
+    return Command(f"{first} the new offsets, then run it with --execute instead of --dry-run{also}", line)
 
 
 def _topic(view: GroupView, name: str, partitions: Sequence[str]) -> str:
@@ -132,7 +137,7 @@ def _forget_topics(view: GroupView, affected: Sequence[PartitionLag], tools: Too
         return _delete_offsets(view, affected, tools)
     if len(affected) == len(view.lags):
         return Command("Delete the group: none of its topics exists", _groups(view, tools, "--delete"))
-    purpose = "Kafka deletes these offsets only with the group. Show all that the group has committed"
+    purpose = "These offsets expire, or are deleted with the group. Show all offsets of the group"
     return Command(purpose, _groups(view, tools, "--describe", "--offsets"))
 
 
