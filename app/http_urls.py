@@ -12,7 +12,7 @@ def http_url(url: str) -> str:
     except ValueError:  # its text may quote the URL
         is_http = False
     if not is_http:
-        raise ValueError("A URL belongs here that begins with http:// or https://, in ASCII and without spaces.")
+        raise ValueError("A URL is expected that begins with http:// or https://, in ASCII and without spaces.")
     if parts.username is not None:
         raise ValueError("A login is not allowed in a URL. Write it as a header: {Authorization: 'env:NAME'}.")
     return url

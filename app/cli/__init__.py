@@ -31,8 +31,8 @@ COMMANDS = {
     "offsets": "Read records of __consumer_offsets.",
     "pipeline": "Record the history of a cluster and maintain it (needs Spark).",
     "export": "Print files for Grafana, Prometheus and the Prometheus operator.",
-    "token": "Make, list and revoke the tokens of programs.",
-    "notices": "Check the file of notices, and send a test notice.",
+    "token": "Create, list and revoke API tokens.",
+    "notices": "Check the notices file, and send a test notice.",
     "jars": "Download and verify the jars of Kafka and Spark.",
 }
 """Each command, its module under `app.cli`, and the sentence that the help shows."""

@@ -21,7 +21,7 @@ VARIABLE = "GROUPSCOPE_NOTICES"
 WITHIN_S = 120.0
 """How long all targets may take: one that sends a byte now and then would take forever."""
 
-command = new_command(name="notices", help="Check the file of notices, and send a test notice.", no_args_is_help=True)
+command = new_command(name="notices", help="Check the notices file, and send a test notice.", no_args_is_help=True)
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class _Result:
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of notices.")], json: Json = False
 ) -> None:
-    """Check a file of notices; nothing is sent.
+    """Check a notices file; nothing is sent.
 
     Templates are tried with a sample. Exit code 1 if the file is invalid.
     """
@@ -81,13 +81,13 @@ def send_test(
 def _file(given: Path | None) -> Path:
     named = given or os.environ.get(VARIABLE)
     if not named:
-        raise ConfigError("No file of notices is named", f"Give --notices FILE, or set {VARIABLE}")
+        raise ConfigError("No notices file is given", f"Give --notices FILE, or set {VARIABLE}")
     return Path(named)
 
 
 def _tried(targets: "tuple[Target, ...]", dashboard: str | None) -> list[_Result]:
     """The result of each target; they are tried at the same time."""
-    results = [_Result(each.name, each.kind, f"no end after {WITHIN_S:g} s") for each in targets]
+    results = [_Result(each.name, each.kind, f"not finished after {WITHIN_S:g} s") for each in targets]
     threads = [
         threading.Thread(target=_try, args=(each, dashboard, result), daemon=True)
         for each, result in zip(targets, results, strict=True)

@@ -136,7 +136,7 @@ def status(history: HistoryPath, json: Json = False) -> None:
 
 
 def _report_batch(progress: Any) -> None:
-    eta = "" if progress.eta_s is None or not progress.behind else f", done in {progress.eta_s:,.0f} s"
+    eta = "" if progress.eta_s is None or not progress.behind else f", about {progress.eta_s:,.0f} s left"
     note(
         f"batch {progress.batch}: {progress.records:,} records, {progress.records_per_s:,.0f}/s, "
         f"{progress.behind:,} offsets behind{eta}"
@@ -186,7 +186,7 @@ def _roll_up(history: History, made: Any, rows: Counter[str]) -> None:
 
 def _report_piece(piece: Any, left: timedelta) -> None:
     rows = sum(piece.rows.values())
-    behind = f", {left.total_seconds() / 3600:,.1f} h behind, done in {piece.eta_s(left):,.0f} s" if left else ""
+    behind = f", {left.total_seconds() / 3600:,.1f} h behind, about {piece.eta_s(left):,.0f} s left" if left else ""
     note(
         f"{piece.since:%Y-%m-%d %H:%M} to {piece.until:%H:%M}: {rows:,} rows, {rows / max(piece.took_s, 1e-3):,.0f}/s"
         + behind

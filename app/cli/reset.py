@@ -46,7 +46,7 @@ Out = Annotated[
 AllowWrites = Annotated[
     bool, typer.Option("--allow-writes", help="Allow groupscope to change the cluster; without it, nothing is written.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask to type the group's name.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
 @command.command(cls=WithArguments)
@@ -56,7 +56,9 @@ def plan(
         list[str] | None,
         typer.Option(metavar="TOPIC", help="A topic, TOPIC:0,1, or a pattern of topics. Repeatable."),
     ] = None,
-    all_topics: Annotated[bool, typer.Option("--all-topics", help="All that the group has committed.")] = False,
+    all_topics: Annotated[
+        bool, typer.Option("--all-topics", help="All topics for which the group has committed offsets.")
+    ] = False,
     to_earliest: Annotated[bool, typer.Option("--to-earliest", help="To the log start.")] = False,
     to_latest: Annotated[bool, typer.Option("--to-latest", help="To the log end.")] = False,
     to_current: Annotated[
@@ -71,7 +73,8 @@ def plan(
     shift_by: Annotated[int | None, typer.Option(metavar="N", help="By n offsets; back if negative.")] = None,
     to_offset: Annotated[int | None, typer.Option(metavar="OFFSET", help="To this offset in every partition.")] = None,
     from_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="To the offsets of a plan, or of a CSV topic,partition,offset.")
+        Path | None,
+        typer.Option(metavar="FILE", help="To the offsets in a plan, or in a CSV file (topic,partition,offset)."),
     ] = None,
     from_group: Annotated[str | None, typer.Option(metavar="GROUP", help="To the offsets of another group.")] = None,
     skip: Annotated[
@@ -159,7 +162,7 @@ def undo(
     deadline: Deadline = 10.0,
     json: Json = False,
 ) -> None:
-    """Apply an undo plan: every offset back to what it was.
+    """Apply an undo plan: restore every offset to its previous value.
 
     Exit code 3 if some partitions are not done, 4 if writes are not allowed.
     """
@@ -267,7 +270,7 @@ def _apply(
 def _confirm(made: Plan) -> None:
     """Raises ResetRefused if nobody can be asked, or the name is not typed."""
     if not sys.stdin.isatty():
-        raise ResetRefused("The group's name must be typed to confirm, and this is no terminal", "Add --yes")
+        raise ResetRefused("The group's name must be typed to confirm, and this is not a terminal", "Add --yes")
     print_plan(made)
     if typer.prompt(f"Type the name of the group to apply this to {made.group_id}", err=True) != made.group_id:
         raise ResetRefused("That is not the group's name: nothing was written")

@@ -88,7 +88,7 @@ def _warn(outcomes: Mapping[RebalanceProtocol, Outcome]) -> None:
     """A group that never becomes stable is reported, and is no error: the exit code stays 0."""
     for protocol, outcome in outcomes.items():
         if isinstance(outcome, Timeline) and outcome.unsettled is not None:
-            note(f"warning: {protocol} never settled: {outcome.unsettled}")
+            note(f"warning: {protocol} never became stable: {outcome.unsettled}")
 
 
 def _settings(scenario: Scenario, latency_ms: int | None) -> Settings:
@@ -158,4 +158,4 @@ def _course(timeline: Timeline) -> Iterator[str]:
     for failure in timeline.failures:
         yield f"  {seconds(failure.at_ms):>14}  {failure.member} died of {failure.error}"
     if timeline.unsettled:
-        yield f"  {seconds(timeline.end_ms):>14}  never settled: {timeline.unsettled}"
+        yield f"  {seconds(timeline.end_ms):>14}  never became stable: {timeline.unsettled}"

@@ -112,7 +112,7 @@ Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
 def _groups_table(shown: Sequence[tuple[GroupSnapshot, LagTotal]]) -> Table:
-    heads = ("GROUP", "TYPE", "STATE", "MEMBERS", "LAG", "KNOWN FOR", "LOST", "ASSIGNOR", "COORDINATOR")
+    heads = ("GROUP", "TYPE", "STATE", "MEMBERS", "LAG", "LAG KNOWN", "LOST", "ASSIGNOR", "COORDINATOR")
     rows = [
         (
             group.group_id,

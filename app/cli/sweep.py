@@ -233,7 +233,7 @@ def _with_progress(portions: Iterator[pa.Table], total: int) -> list[pa.Table]:
         found.append(portion)
         done += len(portion)
         per_s = done / max(1e-9, time.monotonic() - started)
-        left = f", done in {formats.duration((total - done) / per_s)}" if done < total else ""
+        left = f", about {formats.duration((total - done) / per_s)} left" if done < total else ""
         note(f"{done:,} of {total:,} cases, {per_s:,.0f}/s{left}")
     return found
 

@@ -27,7 +27,7 @@ File = Annotated[
 ]
 
 
-command = new_command(help="Make, list and revoke the tokens of programs.", no_args_is_help=True)
+command = new_command(help="Create, list and revoke API tokens.", no_args_is_help=True)
 
 
 @command.command()
@@ -43,7 +43,9 @@ def create(
     ] = None,
     expires: Annotated[
         int | None,
-        typer.Option(metavar="DAYS", min=1, max=MOST_DAYS, help="How long it is valid; always, if not given."),
+        typer.Option(
+            metavar="DAYS", min=1, max=MOST_DAYS, help="Days until it expires; without this option it never expires."
+        ),
     ] = None,
     file: File = None,
     audit: Audit = None,
@@ -109,7 +111,7 @@ def _path(file: Path | None) -> Path:
         return file
     if from_environment := os.environ.get("GROUPSCOPE_TOKENS"):
         return Path(from_environment)
-    raise ConfigError("No file of tokens is named", "Give --tokens FILE, or set GROUPSCOPE_TOKENS")
+    raise ConfigError("No token file is given", "Give --tokens FILE, or set GROUPSCOPE_TOKENS")
 
 
 def _record(log: AuditLog, detail: str, now_ms: int) -> None:

@@ -190,7 +190,13 @@ FAMILIES = (
         _leader_is_preferred,
     ),
     Family("kafka_topic_partition_replicas", Level.PARTITION, PARTITION, "Replicas of the partition", _replicas),
-    Family("kafka_topic_partition_in_sync_replica", Level.PARTITION, PARTITION, "Those of them in sync", _in_sync),
+    Family(
+        "kafka_topic_partition_in_sync_replica",
+        Level.PARTITION,
+        PARTITION,
+        "In-sync replicas of the partition",
+        _in_sync,
+    ),
     Family(
         "kafka_topic_partition_under_replicated_partition",
         Level.PARTITION,

@@ -105,20 +105,20 @@ def _time_to_loss(view: View, labels: Labels) -> Samples:
 
 
 FAMILIES = (
-    Family("groupscope_poll_age_seconds", Level.CLUSTER, "cluster", "Time since the poll that is served", _age),
-    Family("groupscope_poll_duration_seconds", Level.CLUSTER, "cluster", "How long that poll took", _duration),
+    Family("groupscope_poll_age_seconds", Level.CLUSTER, "cluster", "Age of the last good poll", _age),
+    Family("groupscope_poll_duration_seconds", Level.CLUSTER, "cluster", "Duration of the last good poll", _duration),
     Family(
         "groupscope_snapshot_complete",
         Level.CLUSTER,
         "cluster",
-        "1 if that poll could read every broker, group and partition, else 0",
+        "1 if the last good poll could read every broker, group and partition, else 0",
         _complete,
     ),
     Family(
         "groupscope_problems",
         Level.CLUSTER,
         "cluster, scope, kind",
-        "Problems of that poll; kinds without a problem have no series",
+        "Problems found by the last good poll; kinds without a problem have no series",
         _problems,
     ),
     Family(
@@ -143,7 +143,9 @@ FAMILIES = (
         "Partitions that are committed, assigned or subscribed to",
         _partitions,
     ),
-    Family("groupscope_group_lag_known_partitions", Level.GROUP, GROUP, "Those of them with a known lag", _known),
+    Family(
+        "groupscope_group_lag_known_partitions", Level.GROUP, GROUP, "Partitions of the group with a known lag", _known
+    ),
     Family("groupscope_group_lag_records", Level.GROUP, GROUP, "Sum of the known lags", _lag),
     Family(
         "groupscope_group_lost_records",
@@ -202,7 +204,7 @@ FAMILIES = (
         "groupscope_group_topic_lag_known_partitions",
         Level.GROUP_TOPIC,
         TOPIC,
-        "Those of them with a known lag",
+        "Partitions of the topic with a known lag",
         lambda view, labels: series(labels.group_topics, view.group_topics.known),
         NEVER_UNKNOWN,
     ),
@@ -210,7 +212,7 @@ FAMILIES = (
         "groupscope_group_topic_lag_records",
         Level.GROUP_TOPIC,
         TOPIC,
-        "Sum of their known lags",
+        "Sum of the known lags of the topic's partitions",
         lambda view, labels: series(labels.group_topics, view.group_topics.lag),
     ),
     Family(

@@ -49,7 +49,7 @@ def _parsed_beside(parse: Callable[[str, ValidationInfo], object]) -> PlainValid
 
 def _result(parse: Callable[[str], object], value: object) -> object:
     if not isinstance(value, str):
-        raise _sentence("A text belongs here.")
+        raise _sentence("A string is expected.")
     try:
         return parse(value)
     except InvalidOption as error:
@@ -75,7 +75,7 @@ def _header(value: str) -> str:
     try:
         found.encode("latin-1")
     except UnicodeEncodeError:
-        raise ValueError("The value of an HTTP header has characters of ISO 8859-1 only.") from None
+        raise ValueError("The value of an HTTP header must contain only ISO 8859-1 characters.") from None
     return found
 
 
@@ -122,7 +122,7 @@ def _clock(text: str) -> time:
     try:
         return datetime.strptime(text, "%H:%M").time()
     except ValueError:
-        raise ValueError("A time of day belongs here, such as '22:00'.") from None
+        raise ValueError("A time of day is expected, such as '22:00'.") from None
 
 
 def _zone(name: str) -> ZoneInfo:
@@ -140,7 +140,7 @@ def _instant(text: str) -> int:
             return ms(at)
     except (ValueError, OverflowError):
         pass
-    raise ValueError("A time with its offset belongs here, such as 2026-12-01T22:00:00Z.")
+    raise ValueError("A time with a UTC offset is expected, such as 2026-12-01T22:00:00Z.")
 
 
 def _end(text: str, info: ValidationInfo) -> int:
@@ -156,13 +156,13 @@ def _address(text: str) -> str:
     except (HeaderParseError, ValueError, IndexError):
         its = MailAddress()
     if not its.username or not its.domain or not text.isascii():
-        raise ValueError("An e-mail address belongs here, such as oncall@example.com.")
+        raise ValueError("An e-mail address is expected, such as oncall@example.com.")
     return text
 
 
 def _printable(name: str) -> str:
     if not name.isprintable():
-        raise _sentence("A name has no control characters or line breaks.")
+        raise _sentence("A name must not contain control characters or line breaks.")
     return name
 
 
@@ -297,7 +297,7 @@ class EmailFile(TargetFile):
     @model_validator(mode="after")
     def _has_a_whole_login(self) -> Self:
         if (self.user is None) != (self.password is None):
-            raise _sentence("A login has both 'user' and 'password'.")
+            raise _sentence("A login needs both 'user' and 'password'.")
         return self
 
 

@@ -11,7 +11,7 @@ KEPT_CLOSED_MS = 24 * 3600 * 1000
 """A closed incident whose end could not be sent for this long is forgotten."""
 
 GONE = "the group no longer exists"
-NOT_READ = "the cluster is no longer read"
+NOT_READ = "the cluster is no longer monitored"
 
 
 @dataclass(frozen=True, slots=True)

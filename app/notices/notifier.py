@@ -107,9 +107,9 @@ class Notifier:
             self._notices = found.value
             if self._board is not None:
                 self._change_targets(self._board)
-            log.info("the notices file was read again: %d targets", len(self._notices.targets))
+            log.info("the notices file was reloaded: %d targets", len(self._notices.targets))
         if problem is not None and str(problem) != str(self.file_problem):
-            log.error("the notices file is not in force as it is: %s", problem)
+            log.error("the notices file is invalid: %s", problem)
         self.file_problem = problem
 
     def _change_targets(self, board: Board) -> None:

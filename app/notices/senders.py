@@ -40,7 +40,7 @@ def send_http(request: HttpRequest, timeout_s: float) -> None:
             if not limit.passed:
                 raise
     if limit.passed:
-        raise Undelivered(f"no end of the answer within {WHOLE * timeout_s:g} s")
+        raise Undelivered(f"the answer was not complete within {WHOLE * timeout_s:g} s")
 
 
 def _open(request: HttpRequest, timeout_s: float, limit: Deadline) -> None:
@@ -69,7 +69,7 @@ def _undelivered(reason: object, timeout_s: float, is_connecting: bool = True) -
     if isinstance(reason, ssl.SSLError):
         return Undelivered("the TLS connection failed: check the certificate")
     if isinstance(reason, ConnectionResetError):  # also without an answer: http.client.RemoteDisconnected
-        return Undelivered("the server hung up")
+        return Undelivered("the server closed the connection")
     if isinstance(reason, HTTPException):
         return Undelivered("the answer is not HTTP")
     return Undelivered(f"the connection failed ({type(reason).__name__})")
@@ -96,7 +96,9 @@ def send_mail(server: MailServer, message: EmailMessage, timeout_s: float) -> No
         raise Undelivered(f"SMTP {error.smtp_code}", is_final=error.smtp_code in SMTP_REFUSES_CONTENT) from None
     except smtplib.SMTPServerDisconnected as error:
         is_late = isinstance(error.__context__, TimeoutError)
-        raise Undelivered(f"no answer within {timeout_s:g} s" if is_late else "the server hung up") from None
+        raise Undelivered(
+            f"no answer within {timeout_s:g} s" if is_late else "the server closed the connection"
+        ) from None
     except smtplib.SMTPNotSupportedError:
         raise Undelivered("the server does not offer STARTTLS or the login") from None
     except (OSError, ValueError) as error:

@@ -152,7 +152,9 @@ def _check(tree: nodes.Template, known: Sequence[str]) -> None:
     for node in tree.find_all(nodes.Node):
         if not isinstance(node, _ALLOWED):
             what = _NAMES.get(type(node), type(node).__name__)
-            raise InvalidTemplate(f"{what} is not available in templates of notices. There are {{% if %}} and filters.")
+            raise InvalidTemplate(
+                f"{what} is not available in templates of notices. Only {{% if %}} and filters are supported."
+            )
         if isinstance(node, nodes.Filter) and node.name not in FILTERS:
             raise InvalidTemplate(f"The filter {node.name!r} is unknown. There are {', '.join(FILTERS)}.")
         if isinstance(node, nodes.Name) and node.name not in known:

@@ -86,7 +86,7 @@ class ResetRun:
         self, task: ResetTask, on_end: "Callable[[ResetRun], None]" = lambda run: None, deadline_s: float = DEADLINE_S
     ) -> None:
         if not _free_runs.acquire(blocking=False):
-            raise ConfigError(f"{MAX_RUNS} plans are in work on this server", "Try again in a moment")
+            raise ConfigError(f"{MAX_RUNS} plans are already running on this server", "Try again in a moment")
         self.task = task
         self.document: dict[str, Any] | None = None
         self.error: GroupscopeError | None = None

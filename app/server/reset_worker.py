@@ -84,7 +84,7 @@ def plan_path(folder: Path, plan: Plan) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"{folder} cannot be made: {error.strerror}", "Set GROUPSCOPE_UNDO_FOLDER") from None
+        raise ConfigError(f"{folder} cannot be created: {error.strerror}", "Set GROUPSCOPE_UNDO_FOLDER") from None
     name = re.sub(r"[^A-Za-z0-9._-]", "_", plan.group_id)[:80]
     moment = iso_time(wall_clock_ms()).replace(":", "")
     return folder / f"{name}-{moment}.json"

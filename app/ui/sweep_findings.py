@@ -23,7 +23,7 @@ def recommendation(row: Mapping[str, Any]) -> str:
     best = f"{row['to_assignor']} on {formats.plural(int(row['to_members']), 'member')}" if has_case(row) else ""
     match Gain(row["gain"]):
         case Gain.DRAINS:
-            return f"{best}: its lag drains in {formats.duration(row['to_drain_s'])}, now never"
+            return f"{best}: its lag drains in {formats.duration(row['to_drain_s'])} instead of never"
         case Gain.STUCK:
             return "its lag never drains in any case"
         case Gain.ASSIGNOR:

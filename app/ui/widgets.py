@@ -213,7 +213,7 @@ def verdict_column(width: int = 128, label: str = "Verdict", extra: Iterable[tup
 def since_column(width: int = 132) -> Any:
     """The times when verdicts began, as `headlines.clocks` gives them."""
     return st.column_config.TextColumn(
-        "Since", width=width, help="When the verdict began. “or earlier”: nothing that can be read reaches further back"
+        "Since", width=width, help="When the verdict began. “or earlier”: no available data reaches further back"
     )
 
 
@@ -222,7 +222,7 @@ def integer(label: str, width: int, help_: str | None = None) -> Any:
     return st.column_config.NumberColumn(label, format="localized", width=width, help=help_)
 
 
-PIN = "Writes the time shown into the address, so that its link shows the same later"
+PIN = "Puts the time range shown into the URL, so that the link shows the same data later"
 
 
 def note(text: str) -> None:

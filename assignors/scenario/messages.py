@@ -61,23 +61,23 @@ def _model_in(annotation: Any) -> Any:
 
 
 _VERSION = " Write schema_version: 1."
-_LIST = "A list belongs here, such as [a, b] or lines that begin with '- '."
-_MAPPING = "A mapping belongs here: lines or pairs of 'key: value'."
-_WHOLE = "A whole number belongs here, unquoted and without leading zeros."
+_LIST = "A list is expected, such as [a, b] or lines that begin with '- '."
+_MAPPING = "A mapping is expected: lines or pairs of 'key: value'."
+_WHOLE = "A whole number is expected, unquoted and without leading zeros."
 _SENTENCES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "list_type": lambda _: _LIST,
     "dict_type": lambda _: _MAPPING,
     "model_type": lambda _: _MAPPING,
     "model_attributes_type": lambda _: _MAPPING,
     "invalid_key": lambda _: "A key must be a text here. Quote it.",
-    "string_type": lambda _: "A text belongs here.",
+    "string_type": lambda _: "A string is expected.",
     "int_type": lambda _: _WHOLE,
-    "float_type": lambda _: "A number belongs here, unquoted.",
-    "finite_number": lambda _: "A finite number belongs here.",
+    "float_type": lambda _: "A number is expected, unquoted.",
+    "finite_number": lambda _: "A finite number is expected.",
     "literal_error": lambda context: f"This must be {context['expected']}.",
     "greater_than": lambda context: f"This must be more than {context['gt']:,g}.",
     "greater_than_equal": lambda context: f"This must be at least {context['ge']:,g}.",
     "less_than": lambda context: f"This must be less than {context['lt']:,}.",
     "less_than_equal": lambda context: f"This must be at most {context['le']:,.0f}.",
-    "too_short": lambda context: f"At least {context['min_length']} belongs here.",
+    "too_short": lambda context: f"At least {context['min_length']} is expected.",
 }

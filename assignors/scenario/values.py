@@ -72,7 +72,7 @@ def _topic_name(name: str) -> str:
 
 def _pattern(text: str) -> str:
     if "[[:" in text:
-        raise wrong("Java and RE2 read [[: differently. Name the letters, as in [a-z].")
+        raise wrong("Java and RE2 read [[: differently. List the characters, as in [a-z].")
     try:
         compiled(text)
     except AssignorError as error:

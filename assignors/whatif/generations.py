@@ -49,7 +49,7 @@ def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Gen
     - An eager group (range, roundrobin, sticky, and every assignor that is not Kafka's) revokes everything and assigns
       once. A cooperative one (KIP-429) assigns again while members have to give up partitions. A KIP-848 group gets one
       target assignment per event, a share group one assignment.
-    - A member that crashes, freezes or is split off, and a static one (KIP-345) that leaves, is removed, as after its
+    - A member that crashes, freezes or is cut off, and a static one (KIP-345) that leaves, is removed, as after its
       session or max.poll.interval.ms; the text says which. Members that resume or join own nothing.
     - The restart of a static member is a generation without a rebalance. A dynamic member leaves and rejoins in two
       rebalances. It keeps its member id here, while Kafka gives it a new one.

@@ -86,7 +86,7 @@ class GroupState:
     def _setting_ms(self, name: str, default_ms: int) -> float:
         text = str(self.settings.get(name, default_ms)).strip()
         if not text.isdecimal():
-            raise AssignorError(f"The scenario's {name} is {text[:40]!r}, which is no whole number of milliseconds.")
+            raise AssignorError(f"The scenario's {name} is {text[:40]!r}, which is not a whole number of milliseconds.")
         return float(text)
 
 

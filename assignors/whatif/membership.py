@@ -14,7 +14,7 @@ KeyPath = tuple[str | int, ...]
 Remarks = Iterator[tuple[KeyPath, str]]
 """Sentences about an event, each with the place that it is about."""
 
-FROZEN, SPLIT = "frozen", "split off"
+FROZEN, SPLIT = "frozen", "cut off"
 RETURNS = {FROZEN: "Resume it", SPLIT: "Heal it"}
 """How a member returns, by the reason of its absence."""
 

@@ -215,7 +215,7 @@ def _refused(number: int, code: int) -> PartitionData:
         return PartitionData(number, lost=True)
     if is_unauthorized(code):
         return PartitionData(number, problem=_NOT_ALLOWED)
-    return PartitionData(number, problem=_unread(number, f"its leader answers {error_name(code)}"))
+    return PartitionData(number, problem=_unread(number, f"its leader returned {error_name(code)}"))
 
 
 def _unread(number: int, cause: str) -> Problem:

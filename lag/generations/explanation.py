@@ -40,8 +40,8 @@ RULES: Mapping[str, str] = {
     "sticky": "sticky keeps what members owned as far as balance allows, and distributes the rest",
     "cooperative-sticky": "cooperative-sticky keeps what members owned as far as balance allows; what moves is revoked "
     "in one rebalance and assigned in the next",
-    "uniform": "uniform keeps what members have as far as balance allows; who has one more follows the hash order of "
-    "member ids",
+    "uniform": "uniform keeps what members have as far as balance allows; which members get one more follows the hash "
+    "order of member ids",
     "server-range": "range cuts each topic into contiguous ranges, members in order of instance id, else of member id",
     "share-simple": "simple shares each partition among as many members as it takes to keep all busy",
 }
@@ -137,7 +137,7 @@ def _obstacle(group: GroupSnapshot) -> str | None:
     if group.type is GroupType.STREAMS:
         return "The broker assigns tasks to a streams group, not partitions; Kafka's partition assignors are not used."
     if group.type is GroupType.CLASSIC and group.state in REBALANCING:
-        return "The group is rebalancing: until then, the coordinator reports neither subscriptions nor assignment."
+        return "The group is rebalancing. Until it is stable, its coordinator reports no subscriptions or assignments."
     if assignor_of(group) not in BUILT_IN:
         return _not_kafkas(group)
     unread = [member for member in group.members if member.problem is not None]
@@ -180,7 +180,7 @@ def _differences(assigned: Owners, planned: Owners) -> Iterator[Difference]:
 def _sentence(group: Group, different: tuple[Difference, ...], partitions: int) -> str:
     name = group.assignor or ""
     if different:
-        return f"{len(different)} of {partitions} partitions would have another owner if {name} ran again."
+        return f"{len(different)} of {partitions} partitions would have a different owner if {name} ran again."
     rule = RULES.get(name, f"{name} has a rule of its own")
     text = f"The assignor computes exactly this assignment from what the members own: {rule}."
     if name in RANDOM_ORDER and any(member.instance_id is None for member in group.members):
@@ -190,7 +190,7 @@ def _sentence(group: Group, different: tuple[Difference, ...], partitions: int) 
 
 def _reasons(group: GroupSnapshot, topics: Mapping[str, Topic], different: tuple[Difference, ...]) -> Iterator[str]:
     found = [*_of_state(group), *_of_topics(group, topics, different), *_of_members(group, topics)]
-    yield from found or ["No sign of the reason: the leader or broker may run another version of the assignor."]
+    yield from found or ["No reason found: the leader or broker may run another version of the assignor."]
 
 
 def _of_state(group: GroupSnapshot) -> Iterator[str]:
@@ -242,11 +242,11 @@ def _of_clients(group: GroupSnapshot) -> Iterator[str]:
     versions = sorted({m.subscription_version for m in group.members if m.subscription_version is not None})
     if versions and versions[0] < JAVA_SUBSCRIPTION:
         who = f"subscriptions of version {', '.join(map(str, versions))} (Java since 3.5: {JAVA_SUBSCRIPTION})"
-        yield f"The group has {who}: an older or another client may have computed it."
+        yield f"The group has {who}: an older or different client may have computed it."
     foreign = [member for member in group.members if _is_foreign(member.user_data, assignor_of(group))]
     if foreign:
         difference = OTHER_CLIENTS.get(group.assignor or "")
-        yield f"{_first(foreign)} writes other user data than Java's consumer: {difference}."
+        yield f"{_first(foreign)} writes different user data than the Java consumer: {difference}."
 
 
 def _is_foreign(data: bytes | None, assignor: str | None) -> bool:

@@ -219,7 +219,7 @@ def _check(group: GroupSnapshot) -> None:
         reason = causes or f"its state is {group.state}"
         raise NoWhatIfError(f"The members of {group.group_id} are not known: {reason}", "Try again when they are.")
     if group.type is GroupType.CLASSIC and group.state in REBALANCING:
-        hidden = "until then, the coordinator reports neither subscriptions nor assignments"
+        hidden = "until it is stable, its coordinator reports no subscriptions or assignments"
         raise NoWhatIfError(f"{group.group_id} is rebalancing; {hidden}", "Try again in a few seconds.")
     if group.members and not any(m.topics or m.topic_regex or m.assigned for m in group.members):
         problem = next((f": {member.problem}" for member in group.members if member.problem), "")

@@ -46,19 +46,19 @@ def warnings(plan: Plan) -> Iterator[str]:
     """What to know before the plan is applied, the most important first."""
     rows = plan.partitions
     if plan.kind is not Kind.REMOVE_MEMBER and plan.members:
-        yield f"{active(plan)}: it is refused until they have stopped"
+        yield f"{active(plan)}: the plan cannot be applied until they have stopped"
     if plan.state == DEAD and plan.kind is Kind.OFFSETS:
         yield f"There is no group {plan.group_id}: applying the plan creates it"
     if unplanned := [row for row in rows if row.action is Action.NONE]:
         yield f"{_count(len(unplanned), 'partition')} cannot be planned and will not be changed: {_first(unplanned)}"
     if clamped := [row for row in rows if row.asked_offset is not None]:
-        yield f"{_count(len(clamped), 'partition')} get the nearest end of their log instead of the offset asked for"
+        yield f"{_count(len(clamped), 'partition')} limited to the log start or end; the offset asked for is outside"
     if deleted := sum(row.deleted for row in rows):
-        yield f"{_count(deleted, 'record')} were deleted before the group read them"
+        yield f"{_count(deleted, 'record')} deleted before the group could read them"
     yield from _held(rows)
     yield from _undoing(plan)
     if gaps := sum(row.gaps or 0 for row in rows):
-        yield f"{_count(gaps, 'offset')} between old and new have no record, because the topic is compacted"
+        yield f"{_count(gaps, 'offset')} without a record between old and new: the topic is compacted"
     if plan.kind is Kind.OFFSETS and any(row.from_metadata and row.is_change for row in rows) and plan.undoes is None:
         yield "Some commits have metadata; a reset clears it as kafka-consumer-groups does, the undo restores it"
 

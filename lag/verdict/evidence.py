@@ -268,7 +268,7 @@ def _calm(total: LagTotal, worst: RowFacts) -> str:
         return f"no rule fired in {plural(worst.samples, 'poll')}"
     if total.records is None:
         return _ok(worst)
-    return _why_ok(worst) if total.partitions == 1 else f"most: {_ok(worst)}"
+    return _why_ok(worst) if total.partitions == 1 else f"largest: {_ok(worst)}"
 
 
 def _of_all(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: RowFacts) -> str:
@@ -277,7 +277,7 @@ def _of_all(group: GroupSnapshot, status: Status, total: LagTotal, affected: int
         members = plural(len(group.members), "member")
         return f"{members}, and no {worst.terms.offset} on any of {partitions}; {_never_committed(worst)}"
     if status is Status.NO_MEMBERS:
-        return f"the group is {group.state} and {_behind(total)}; most: {_waits(worst)}"
+        return f"the group is {group.state} and {_behind(total)}; largest: {_waits(worst)}"
     gone = "" if group.members else "the group has no members any more; "
     return f"{gone}no {worst.terms.offset} of the group moved, and it is {_behind(total)}; {_unmoved(worst)}"
 

@@ -113,7 +113,7 @@ def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
     if members < partitions:
         return Hint(
             f"Change from {RANGE} to another assignor and add members, or make processing faster.",
-            f"It has {have}, but no topic has more than {members + free}: with {RANGE}, more members would be idle.",
+            f"It has {have}, but no topic has more than {members + free} partitions: with {RANGE}, more would idle.",
         )
     return Hint(
         "Add partitions and members, or make processing faster.",
@@ -139,7 +139,7 @@ def _stalled(rows: Rows, names: Mapping[str, str]) -> Hint | None:
     if owner is None:
         return Hint("Check why no member owns it.", f"{_first(rows)}: no member is assigned.")
     return Hint(
-        f"Check member {names.get(owner, owner)}: it may fail on one record again and again, or a thread hangs.",
+        f"Check member {names.get(owner, owner)}: it may be failing on the same record repeatedly, or be stuck.",
         f"It owns {_first(rows)}.",
         Remedy.RESTART_MEMBER,
         owner,
@@ -153,7 +153,7 @@ def _stalled_share_group(group: GroupSnapshot, rows: Rows) -> Hint:
     if not readers:
         return Hint("Check why no member reads it.", f"{_first(rows)}: no member is assigned.")
     return Hint(
-        "Check the members that read it: one may fail on a record again and again, or hang.",
+        "Check the members that read it: one may be failing on the same record repeatedly, or be stuck.",
         f"{_first(rows)}: {plural(len(readers), 'member')} of the group.",
     )
 

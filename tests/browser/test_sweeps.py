@@ -29,7 +29,7 @@ def test_the_fleet_and_one_of_its_groups_on_a_phone(open_page: Open, url: str) -
     expect(cell(fleet, "slow")).to_be_attached()
     no_sideways_scroll(fleet)
     group = open_page("/sweeps?group=slow", PHONE, dark=True, url=url)
-    expect(group.locator("h1")).to_contain_text("its lag drains in 2 min, now never")
+    expect(group.locator("h1")).to_contain_text("its lag drains in 2 min instead of never")
     expect(group.get_by_role("figure", name="Busiest share by assignor and members: from 60 %")).to_be_attached()
     expect(group.get_by_role("figure", name="Busiest share by number of members: 100 % with")).to_be_attached()
     no_sideways_scroll(group)

@@ -12,7 +12,7 @@ from app.server.listener import Listener
 from app.server.settings import Settings
 
 Host = Annotated[
-    str, typer.Option(metavar="ADDRESS", help="Address to listen on; other than loopback only with a login.")
+    str, typer.Option(metavar="ADDRESS", help="Address to listen on; any address but loopback needs a login.")
 ]
 AllowedHosts = Annotated[
     list[str] | None,
@@ -36,7 +36,8 @@ TrustHeader = Annotated[
     str | None, typer.Option(metavar="NAME", help="The header in which a trusted proxy names the user.")
 ]
 TrustGroupsHeader = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The header in which it lists the user's groups, with commas.")
+    str | None,
+    typer.Option(metavar="NAME", help="The header in which it lists the user's groups, separated by commas."),
 ]
 TrustedProxies = Annotated[
     list[str] | None,

@@ -39,10 +39,14 @@ class AccessRecorder:
     def file_read(self, kind: str, problem: ConfigError | None) -> None:
         """The file of roles or tokens has changed and was read again; a broken one is not in force."""
         if problem is None:
-            self._record(kind, Outcome.OK, None, "", f"The {kind} file was read again")
+            self._record(kind, Outcome.OK, None, "", f"The {kind} file was reloaded")
         else:
             self._record(
-                kind, Outcome.REFUSED, None, "", f"The {kind} file is broken, the last good one holds: {problem}"
+                kind,
+                Outcome.REFUSED,
+                None,
+                "",
+                f"The {kind} file is invalid; the last valid version remains in effect: {problem}",
             )
 
     def _record(self, action: str, outcome: Outcome, actor: str | None, address: str, detail: str) -> None:

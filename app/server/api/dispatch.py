@@ -95,7 +95,9 @@ async def in_thread(respond: Callable[[], T], *, for_worker: bool) -> T:
         return await to_thread.run_sync(respond, limiter=THREADS)
     check_rate()
     if not _for_worker.acquire(blocking=False):
-        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_FOR_WORKER} requests wait for a worker process already.")
+        raise ApiError(
+            HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_FOR_WORKER} requests are already waiting for a worker process."
+        )
     try:
         return await to_thread.run_sync(respond, limiter=CapacityLimiter(1))
     finally:

@@ -30,7 +30,7 @@ class Page(Query):
     """Which part of a list to answer."""
 
     offset: int = Field(0, ge=0, le=MOST_OFFSET, description="how many to skip")
-    limit: int = Field(100, ge=1, le=1_000, description="how many to answer at most")
+    limit: int = Field(100, ge=1, le=1_000, description="maximum number to return")
 
 
 Q = TypeVar("Q", bound=Query)

@@ -34,5 +34,5 @@ def event_stream(events: AsyncIterator[bytes], *, has_body: bool) -> Response:
     if not has_body:
         return Response(headers=NOT_STORED, media_type=EVENTS)
     if _open >= MOST_STREAMS:
-        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_STREAMS} clients already read events.")
+        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_STREAMS} clients are already reading events.")
     return EventStream(events, headers=NOT_STORED, media_type=EVENTS)

@@ -23,7 +23,7 @@ from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
 class WhyArguments(OfGroup):
     """Which group, and how much of it."""
 
-    limit: int = Field(20, ge=1, le=1_000, description="how many partitions to answer at most")
+    limit: int = Field(20, ge=1, le=1_000, description="maximum number of partitions to return")
 
 
 class HintDocument(TypedDict):

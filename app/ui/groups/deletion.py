@@ -14,8 +14,8 @@ from lag.verdict.window.sample_window import Window
 from lag.verdict.window.time_to_loss import NoTime, TimeToLoss
 
 ESTIMATE = (
-    "retention.ms minus the age of the oldest unread record, or the distance to the log start at the rate of recent "
-    "deletions, whichever is less"
+    "retention.ms minus the age of the oldest unread record, or the distance to the log start divided by how "
+    "much faster deletion advances than the group, whichever is less"
 )
 DELETED_IN = (
     f"Time until retention deletes records that the group has not read: {ESTIMATE}. "
@@ -81,7 +81,7 @@ def why(snapshot: ClusterSnapshot, row: int, seconds: float, at_most_s: float, w
         return ""
     if reason is NoTime.OLDER_THAN_SAMPLES:
         where = where or str(table.ends.tp(int(table.end[row])))
-        return f"at most {formats.duration(at_most_s)} on {where}: older than the first poll"
+        return f"at most {formats.duration(at_most_s)} on {where}: its oldest unread record predates the first poll"
     problem = PROBLEM_CODES[table.problem[row]] if reason is NoTime.LAG_UNKNOWN else None
     if problem is None:
         return REASONS[reason]

@@ -66,7 +66,7 @@ def predicate(health: GroupHealth, type_: GroupType, now_ms: int, zone: tzinfo) 
             had = "had " if when else ""
             return f"has {had}{offset}s beyond the log end on{on} {noun}{when}: the topic was recreated or truncated"
         case Status.REWOUND:
-            return f"was rewound on{on} {noun} and {'has read' if when else 'reads'} records again{when}"
+            return f"was rewound on{on} {noun} and {'has been rereading' if when else 'is rereading'} records{when}"
         case Status.FALLING_BEHIND:
             return f"{has_been} falling behind{growth(health)}{when}"
         case Status.NEVER_COMMITTED:
@@ -100,5 +100,5 @@ def growth(health: GroupHealth) -> str:
 
 
 def drain_time(health: GroupHealth) -> str:
-    """ ", done in 4 min"; empty if that is unknown or never."""
-    return "" if health.drain_s in (None, NEVER) else f", done in {formats.duration(health.drain_s)}"
+    """ ", drained in 4 min"; empty if that is unknown or never."""
+    return "" if health.drain_s in (None, NEVER) else f", drained in {formats.duration(health.drain_s)}"

@@ -67,7 +67,7 @@ def _busiest(change: NDArray[np.int64]) -> Side:
 
 
 def _note(side: Side, word: str) -> str:
-    return f"{plural(side.left_out, word)} with less change not drawn" if side.left_out else ""
+    return f"{plural(side.left_out, word)} with fewer changes not shown" if side.left_out else ""
 
 
 def _cells(parts: tuple[Counts, Counts]) -> dict[str, Any]:

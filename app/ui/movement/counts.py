@@ -40,7 +40,7 @@ def members_by_generations(steps: Steps, current: int, colours: Palette) -> Pict
             lanes.write(fig, np.where(mask, words, "").tolist(), ink, weight)
     base.outline(fig, colours, x=(column - 0.5, column + 0.5), y=(-0.5, len(rows) - 0.5))
     more = len(steps.members) - len(rows)
-    left_out = f"{plural(more, 'member')} with less change not drawn" if more else ""
+    left_out = f"{plural(more, 'member')} with fewer changes not shown" if more else ""
     return Picture(fig, joined(left_out, window_note(first, last, len(steps))), sentences.counts(shown, column))
 
 

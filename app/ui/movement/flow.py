@@ -42,7 +42,7 @@ def flow(steps: Steps, at: int, colours: Palette) -> Picture:
     else:
         _draw(fig, found, colours)
     kept = int((steps.owners[at] == steps.before(at))[steps.owners[at] >= 0].sum())
-    return Picture(fig, f"{plural(kept, 'partition')} kept their owner", sentences.flow(steps, at))
+    return Picture(fig, f"{plural(kept, 'partition')} kept the same owner", sentences.flow(steps, at))
 
 
 def streams(steps: Steps, at: int) -> Streams:

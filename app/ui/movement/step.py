@@ -53,7 +53,7 @@ def one_step(steps: Steps, at: int, colours: Palette) -> Picture:
     lanes.name_lanes(fig, names, colours.text)
     beside = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "showarrow": False}
     fig.update_layout(annotations=[{**beside, "y": y, "text": note} for y, note in enumerate(notes)])
-    left_out = f"{plural(more, 'member')} more with less change" if more else ""
+    left_out = f"{plural(more, 'more member')} with fewer changes" if more else ""
     return Picture(fig, joined(key, left_out), f"{sentences.step(steps, at)}.")
 
 

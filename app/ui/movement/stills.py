@@ -39,7 +39,7 @@ def generations_by_partitions(steps: Steps, current: int, colours: Palette) -> P
         _symbols(fig, names(shown, columns), shown, cells, colours)
     letters = _topic_ticks(fig, shown, columns, colours)
     base.outline(fig, colours, x=(-0.5, len(columns) - 0.5), y=(row - 0.5, row + 0.5))
-    block = f"each column stands for up to {columns.size:,} partitions, coloured by the gravest change among them"
+    block = f"each column stands for up to {columns.size:,} partitions, coloured by the most significant change"
     caption = joined(block if columns.size > 1 else "", letters, window_note(first, last, len(steps)))
     return Picture(fig, caption, sentences.stills(shown, row))
 

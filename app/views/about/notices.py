@@ -23,8 +23,8 @@ def targets(now_ms: int) -> None:
     statuses = notifier.statuses()
     widgets.titled("Notices", f":gray[to {formats.plural(len(statuses), 'target')}]")
     if (problem := notifier.file_problem) is not None:
-        rest = f"{formats.md(str(problem))}. The last valid version stays in force."
-        widgets.line(":orange", "error", "The notices file is not in force as it is", rest)
+        rest = f"{formats.md(str(problem))}. The last valid version remains in effect."
+        widgets.line(":orange", "error", "The notices file is invalid", rest)
     if (problem := notifier.problem()) is not None:
         widgets.line(":orange", "error", "Incidents are not stored", formats.md(str(problem)))
     if statuses:

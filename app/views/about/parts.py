@@ -107,8 +107,8 @@ def policy_problem(page: state.Shown) -> None:
     """Why the policy file is not in force as it is."""
     problem = page.report.policy_problem
     if problem is not None:
-        rest = f"{formats.md(str(problem))}. The last good policy stays in force."
-        widgets.line(":orange", "error", "The policy file is broken", rest)
+        rest = f"{formats.md(str(problem))}. The last valid policy remains in effect."
+        widgets.line(":orange", "error", "The policy file is invalid", rest)
 
 
 def visitor() -> None:
@@ -122,8 +122,8 @@ def visitor() -> None:
         if access.providers:
             st.button("Log out", key="log_out", on_click=st.logout, type="tertiary", icon=":material/logout:")
     for problem in access.problems() if its.is_admin else ():
-        rest = f"{formats.md(str(problem))}. The last valid version stays in force."
-        widgets.line(":orange", "error", "A file of the login is broken", rest)
+        rest = f"{formats.md(str(problem))}. The last valid version remains in effect."
+        widgets.line(":orange", "error", "A login file is invalid", rest)
 
 
 def is_open() -> None:
@@ -157,9 +157,9 @@ LIMITS = (
     f"most {MAX_OPTIONS:,} names. The page of a topic shows the lag of at most {MAX_LAG_COLUMNS} groups for each "
     "partition. Downloads contain every row that passes the filters.",
     "Lag over time, rates and time lag are computed from the polls since the server started.",
-    "Polling does not return the generation of a classic group, so its epoch is empty here. The Generations page shows "
-    "recorded generations.",
-    "The lag of a share group is the lag that its share coordinator reports.",
+    "Kafka does not report the generation of a classic group to a poll, so the epoch of such a group is empty. The "
+    "Generations page shows recorded generations.",
+    "The lag of a share group is the lag that its group coordinator reports (KIP-1226).",
 )
 
 

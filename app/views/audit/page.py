@@ -8,7 +8,7 @@ from app.views.audit import parts
 from lag.errors import ConfigError
 
 if not source.current().is_admin:  # a link from somebody else: the page is not in the navigation
-    st.title("Only admins read the audit log")
+    st.title("Only admins can read the audit log")
     st.stop()
 try:
     shown = parts.listed()

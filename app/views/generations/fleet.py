@@ -133,7 +133,7 @@ def _view(frame: pd.DataFrame, rows: Sequence[Rebalance]) -> pd.DataFrame:
 
 def _columns() -> dict[str, Any]:
     c, looks = st.column_config, cause_looks(state.palette()).values()
-    waited = "How long the partition that waited longest had no owner"
+    waited = "The longest time that any partition had no owner"
     return {
         "group": widgets.opener("Group", _OPEN, 160, _open),
         "time": c.TextColumn("Time", width=76),
@@ -141,7 +141,7 @@ def _columns() -> dict[str, Any]:
             "Kind", options=[look.label for look in looks], color=[look.tag for look in looks], width=196
         ),
         "cause": c.TextColumn("Cause", width=300),
-        "moved": c.TextColumn("Moved", width=84, help="Partitions that their owner gave up, of all"),
+        "moved": c.TextColumn("Moved", width=84, help="Partitions given up by their owner, of all partitions"),
         "without_owner": c.TextColumn("Without owner", width=104, help=waited),
         "members": c.TextColumn("Members", width=76, help="Before → after"),
         "generation": c.NumberColumn("Generation", width=84, help="Generation, or group epoch (KIP-848)"),

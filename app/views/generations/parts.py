@@ -113,7 +113,7 @@ def nothing(its: Shown) -> None:
     """A group without generations: how they appear."""
     st.title(f"No rebalance of {formats.code(its.title)} yet", anchor=False)
     st.markdown(
-        "The next rebalance appears here: when a member joins or leaves, a topic gets more partitions, or the assignor "
+        "The next rebalance appears here when a member joins or leaves, a topic gets more partitions, or the assignor "
         "changes. groupscope reads the group's last records at startup and follows the group while it runs."
     )
     if its.live is not None:
@@ -140,7 +140,7 @@ def where_from(its: Shown, at: int, names: Mapping[str, str]) -> None:
 def nearest(missing: int, shown: int) -> None:
     """The URL names a generation that is not there."""
     rest = f"showing generation {shown}, the nearest one"
-    widgets.line(":orange", "history_toggle_off", f"Generation {missing} is not kept", rest)
+    widgets.line(":orange", "history_toggle_off", f"Generation {missing} is not available", rest)
 
 
 def not_recorded(live: Recording) -> None:

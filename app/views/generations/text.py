@@ -49,7 +49,7 @@ def total_gap(owned: OwnershipTimeline) -> str:
 
 
 def fleet_headline(by_group: Mapping[str, int], within: str, is_about: bool = False) -> str:
-    """ "23 rebalances of 9 groups in the last hour, most of `checkout` (7)" of the number for each group."""
+    """ "23 rebalances of 9 groups in the last hour, most in `checkout` (7)" of the number for each group."""
     if not by_group:
         return f"No rebalance {within}"
     groups = Counter(by_group)
@@ -57,7 +57,7 @@ def fleet_headline(by_group: Mapping[str, int], within: str, is_about: bool = Fa
     if len(groups) == 1:
         return f"{count} of {formats.code(next(iter(groups)))} {within}"
     (most, times), *_ = groups.most_common(1)
-    tail = f", most of {formats.code(most)} ({times:,})" if times > 1 else ""
+    tail = f", most in {formats.code(most)} ({times:,})" if times > 1 else ""
     return f"{count} of {formats.plural(len(groups), 'group')} {within}{tail}"
 
 

@@ -81,8 +81,16 @@ def _columns(type_: GroupType) -> dict[str, Any]:
 def _last_moved(type_: GroupType) -> tuple[str, int, str]:
     """Label, width and help of the column."""
     if type_ is GroupType.SHARE:
-        return "Last moved", 84, "Time since the start offset of one of its partitions moved, which it may share"
-    return "Last commit", 84, "Time since one of its committed offsets moved; a dash: not in the polls that are kept"
+        return (
+            "Last moved",
+            84,
+            "Time since the start offset of one of its partitions moved. Others may read it too",
+        )
+    return (
+        "Last commit",
+        84,
+        "Time since one of its committed offsets moved. A dash: none did in the polls kept",
+    )
 
 
 def _no_members(view: GroupView) -> str:

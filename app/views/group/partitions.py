@@ -20,7 +20,7 @@ START_OFFSET = Column(
     "Start offset",
     92,
     "All records below it are acknowledged or archived. The broker also leaves acknowledged records above it out of "
-    "the lag (KIP-932)",
+    "the lag (KIP-1226)",
 )
 """The column of a share group in place of COMMITTED."""
 

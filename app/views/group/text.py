@@ -28,7 +28,7 @@ def offsets_location(view: GroupView, snapshot: ClusterSnapshot) -> str:
     coordinator = view.group.coordinator
     led = "whose leader is unknown" if coordinator is None else f"led by broker {coordinator}"
     assumed = "" if count else f" (for {DEFAULT_PARTITIONS} partitions, the default; the topic is not visible)"
-    what = "state is" if view.group.type is GroupType.SHARE else "offsets are"
+    what = "group metadata is" if view.group.type is GroupType.SHARE else "offsets are"
     return f"Its {what} in {formats.code(f'{OFFSETS_TOPIC}-{where}')}, {led}{assumed}."
 
 
@@ -40,7 +40,7 @@ def rebalance_now(found: Explanation, type_: GroupType) -> str:
     partitions = formats.plural(found.partitions, "partition")
     sentences = []
     if found.moves_now is not None:
-        also = f" and assign {found.assigns_now:,} without an owner" if found.assigns_now else ""
+        also = f" and assign {found.assigns_now:,} that have no owner" if found.assigns_now else ""
         sentences.append(f"A rebalance now would move {found.moves_now:,} of {partitions}{also}.")
     if found.stay_if_fresh is not None and type_ is not GroupType.SHARE:
         stay = f"{found.stay_if_fresh:,} would keep their owner"

@@ -85,7 +85,7 @@ def _hover(worst: Status, trouble_minutes: int, rebalances: int, at: str) -> str
 
 def _table(rows: pd.DataFrame) -> None:
     if rows.empty:
-        st.markdown(":gray[No group matches this filter, or none had lag in this time.]")
+        st.markdown(":gray[No group matches this filter, or none had lag in this time range.]")
         return
     view = rows.assign(
         v=widgets.as_tags(tables.labels(rows["rank"])),
@@ -109,7 +109,7 @@ def _table(rows: pd.DataFrame) -> None:
             ),
             "v": widgets.verdict_column(116, label="Worst"),
             "trouble": widgets.seconds_column("In trouble", 84, "Minutes with a verdict that needs attention"),
-            "most_records": widgets.integer("Highest lag, records", 130, "The highest minute, over all topics"),
+            "most_records": widgets.integer("Highest lag, records", 130, "The highest of any minute, over all topics"),
             "most_at": c.DatetimeColumn("At", format="D MMM HH:mm", width=100),
             "last_records": widgets.integer("Lag at the end", 104),
             "oldest": widgets.seconds_column(

@@ -26,11 +26,11 @@ def lag(
     span: Span,
 ) -> None:
     """Lag over time, rebalances on the same axis, ongoing trouble shaded."""
-    step = "by the minute" if span.step == MINUTE else "the highest minute of each hour"
+    step = "by the minute" if span.step == MINUTE else "the highest value of each hour"
     widgets.titled("Lag", f":gray[records behind, {step}]")
     known = series["lag_records"].count()
     if known < 2:
-        st.markdown(f":gray[Not enough data for a line: {formats.plural(known, 'point')} in this time.]")
+        st.markdown(f":gray[Not enough data for a line: {formats.plural(known, 'point')} in this time range.]")
         return
     marks, legend = _marks(health, span)
     local = state.local()
@@ -86,7 +86,7 @@ def time_lag(scope: Scope, series: pd.DataFrame, span: Span) -> None:
     widgets.titled("Time lag", ":gray[age of the oldest record that is not committed]")
     if series["time_lag_s"].count() < 2:
         st.markdown(
-            ":gray[Not known in this time: it needs samples of the log end, which reach back two hours at most.]"
+            ":gray[Not known in this time range: it needs samples of the log end, which reach back two hours at most.]"
         )
         return
     local = state.local()

@@ -15,7 +15,7 @@ from lag.history.span import DAY, Scope, Span
 def cells(frame: pd.DataFrame, span: Span) -> None:
     """How often: one row for each cell of the span."""
     unit = parts.CELLS[span.cell]
-    legend = ":gray[newest first, days of UTC]" if span.cell == DAY else ":gray[newest first]"
+    legend = ":gray[newest first, UTC days]" if span.cell == DAY else ":gray[newest first]"
     widgets.titled_table(f"By {unit}", legend, "hours", tables.cells_export(frame))
     begins = partial(parts.cell_start, length=span.cell, local=state.local())
     view = frame.assign(at=tables.local(frame["at_us"], begins), oldest=widgets.timedeltas(frame["time_lag_s"]))
@@ -34,8 +34,8 @@ def cells(frame: pd.DataFrame, span: Span) -> None:
         alt=f"{formats.plural(len(view), 'row')} by {unit}: highest lag, oldest record, verdict, trouble, rebalances",
         columns={
             "at": c.DatetimeColumn("From", format="D MMM" if span.cell == DAY else "D MMM HH:mm", width=92),
-            "most_records": widgets.integer("Highest lag", 84, "Records, the highest minute"),
-            "oldest": widgets.seconds_column("Oldest record", 88, "Time lag, the longest minute"),
+            "most_records": widgets.integer("Highest lag", 84, "Records, the highest of any minute"),
+            "oldest": widgets.seconds_column("Oldest record", 88, "The highest time lag of any minute"),
             "p95_records": c.NumberColumn(
                 "95 % of partitions",
                 format="localized",
@@ -62,7 +62,7 @@ def partitions(frame: pd.DataFrame) -> None:
     legend = f":gray[{formats.count(len(frame))}, highest lag first]"
     widgets.titled_table("Partitions", legend, "partitions", tables.partitions_export(frame))
     if frame.empty:
-        st.markdown(":gray[No partition is rolled up for this time.]")
+        st.markdown(":gray[No partition has data in this time range.]")
         return
     oldest = list(map(_oldest, shown["time_lag_s"], shown["at_least_s"]))
     view = shown.assign(at=tables.local(shown["most_at_us"], state.local()), oldest=oldest)
@@ -93,7 +93,7 @@ def partitions(frame: pd.DataFrame) -> None:
             "lead_min_records": widgets.integer(
                 "Lowest lead",
                 88,
-                "Records from the log start to the committed offset: at 0 the next deletion loses some",
+                "Records from the log start to the committed offset: at 0, the next deletion loses unread records",
             ),
             "lost_records": widgets.integer("Lost, records", 92, "Deleted before the group read them"),
             "rewinds": widgets.integer("Rewinds", 68, "How often the committed offset went back"),
@@ -119,7 +119,7 @@ def burn_rates(frame: pd.DataFrame, scope: Scope, span: Span) -> None:
     """How fast the error budget is used up."""
     if frame.empty:
         widgets.titled("Error budget")
-        st.markdown(":gray[No objective was evaluated for this group in this time.]")
+        st.markdown(":gray[No objective was evaluated for this group in this time range.]")
         return
     legend = ":gray[newest figures of each objective and window]"
     widgets.titled_table("Error budget", legend, "burn", tables.burn_rates_export(frame))
@@ -152,7 +152,7 @@ def burn_rates(frame: pd.DataFrame, scope: Scope, span: Span) -> None:
             "unknown_minutes": widgets.integer(
                 "Unknown", 76, "Minutes without a known time lag; they do not count as good"
             ),
-            "total_minutes": widgets.integer("Of minutes", 84),
+            "total_minutes": widgets.integer("All minutes", 84),
             "at": c.DatetimeColumn("As of", format="D MMM HH:mm", width=100, help="The end of the window"),
         },
     )

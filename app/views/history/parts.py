@@ -29,10 +29,10 @@ def no_history() -> None:
     """No history is recorded: why, and the commands that record one."""
     if source.current().settings.history is not None:
         st.title("This cluster has no id", anchor=False)
-        st.markdown("History is stored by cluster id, so none is recorded here. Kafka has cluster ids since 0.10.1.")
+        st.markdown("History is stored by cluster id, so there is none. Kafka has had cluster ids since 0.10.1.")
         return
     st.title("No history is recorded", anchor=False)
-    st.markdown("To see since when, how often and how bad, record the history in a folder or an object store:")
+    st.markdown("To see when problems start, how often and how bad, record the history in a folder or an object store:")
     st.code(
         "groupscope serve --bootstrap-server broker:9092 --history /var/lib/groupscope\n"
         "groupscope pipeline stream --bootstrap-server broker:9092 --history /var/lib/groupscope\n"

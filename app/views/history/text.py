@@ -102,7 +102,9 @@ def _trouble(periods: Sequence[TroublePeriod], shown: ShownTime) -> str:
     often = f"{times(len(periods))} {shown.within}, {total} in total" if len(periods) > 1 else ""
     if last.is_ongoing:
         return f"{_ongoing(last, shown)} ({word}), {often or total}"
-    return f"was in trouble {often or f'once {shown.within}, for {total}'}; until {shown.clock(last.until_us)} ({word})"
+    return (
+        f"was in trouble {often or f'once {shown.within}, for {total}'}; ended at {shown.clock(last.until_us)} ({word})"
+    )
 
 
 def _ongoing(last: TroublePeriod, shown: ShownTime) -> str:

@@ -18,7 +18,7 @@ def show_apply(plan: Plan) -> None:
     """The button, where the server may write; else the commands."""
     its = source.current()
     if not its.may(Role.OPERATOR, state.cluster() or "", plan.group_id):
-        widgets.note("To apply it here takes the role operator for this group.")
+        widgets.note("Applying it here requires the operator role for this group.")
     elif its.settings.allow_writes:
         _form(plan)
     else:

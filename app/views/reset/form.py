@@ -12,8 +12,8 @@ from app.views.reset.link import FILE_KEY, WAYS, Choice
 
 FILE_TYPES = ("csv", "json", "yaml", "yml")
 FIELD_PX = 300
-_TOPICS = "Separated by blanks: a topic, topic:0,1 for partitions, or a pattern such as pay.*"
-_ALL = {"file": "all that the file has", "group": "all that the other group has committed"}
+_TOPICS = "Separated by spaces: a topic, topic:0,1 for partitions, or a pattern such as pay.*"
+_ALL = {"file": "everything in the file", "group": "everything the other group has committed"}
 
 
 def draw(page: state.Shown, choice: Choice) -> None:
@@ -44,7 +44,7 @@ def _fields(page: state.Shown, choice: Choice) -> Iterator[Callable[[], None]]:
     elif way.value is not None:
         yield lambda: _text(way.value or "", "value", way.example)
     if way.has_topics:
-        yield lambda: _text("Topics", "topics", _ALL.get(choice.way, "all that the group has committed"), _TOPICS)
+        yield lambda: _text("Topics", "topics", _ALL.get(choice.way, "everything the group has committed"), _TOPICS)
 
 
 def _choose_group(group: str) -> None:

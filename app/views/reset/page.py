@@ -26,6 +26,6 @@ if plan is not None and not running:
         apply.show_apply(plan)
 elif not running:
     widgets.note(
-        "The plan shows, for each partition, from which offset to which, how many records are read again or skipped, "
-        "and Kafka's own command. Nothing is written to the cluster."
+        "The plan shows, for each partition, its old and new offset and how many records are reread or skipped, and "
+        "Kafka's own command. Nothing is written to the cluster."
     )

@@ -17,7 +17,7 @@ def show_result(plan: Plan, result: dict[str, Any]) -> None:
     if result["done"]:
         widgets.line(":green", "check_circle", "Done", _done(plan))
     else:
-        widgets.line(":red", "error", "Not all is done", formats.md(result["error"] or "See the table."))
+        widgets.line(":red", "error", "The plan was not fully applied", formats.md(result["error"] or "See the table."))
     if result["partitions"]:
         rows = result["partitions"]
         alt = "offsets before, planned and now"

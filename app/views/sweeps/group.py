@@ -110,7 +110,7 @@ def _frontier(cells: pd.DataFrame, row: dict[str, Any] | None) -> None:
     fig = charts.frontier(every, _points(best, measure), now, say, steps, state.palette())
     widgets.chart(fig, f"sweep_frontier_{measure.key}", text.frontier_alt(best, measure))
     colours = state.palette()
-    marks = [("●", colours.gained, "best with at most as many members"), ("✖", colours.revoked, "now")]
+    marks = [("●", colours.gained, "best with this many members or fewer"), ("✖", colours.revoked, "now")]
     st.markdown(f":small[{widgets.swatches(marks if now else marks[:1])}]")
 
 
@@ -138,7 +138,7 @@ CASES = {
     "busiest": Column("Busiest", 76),
     "who": Column("Busiest member", 150),
     "drains": Column("Drains in", 100),
-    "racks": Column("Rack hits", 84),
+    "racks": Column("Rack matches", 84),
     "why": Column("Reason", 260),
 }
 COUNTS = ("moved", "stayed", "paused", "rebalances", "idle", "spread")

@@ -207,10 +207,10 @@ def _state(topic: Topic | None) -> str:
 
 def _notes(topic: Topic | None, size: Size) -> Iterator[str | None]:
     if topic is None:
-        yield "deleted; groups still have offsets in it"
+        yield "deleted; groups still have committed offsets for it"
         return
     yield f"no leader: {formats.listing(list(topic.leaderless))}" if topic.leaderless else topic.problem
-    yield "unlimited retention" if topic.retention_ms == FOREVER else ""
+    yield "no time-based retention" if topic.retention_ms == FOREVER else ""
     yield f"produce rate unknown: {size.produce_why}" if size.produce_why else ""
 
 
@@ -219,4 +219,4 @@ def _other_groups(urgent: Reader | None, slowest: Reader | None, first: Reader |
     if slowest and slowest is not urgent:
         yield f"furthest behind: {slowest.group}, {formats.plural(slowest.lag or 0, 'record')}"
     if first and first is not urgent and first.deletion.seconds < SOON_S:
-        yield f"deleted first: unread records of {first.group}"
+        yield f"first to lose unread records: {first.group}"

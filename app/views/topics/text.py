@@ -85,7 +85,8 @@ def one_topic(name: str, topic: Topic | None, readers: pd.DataFrame, soon: pd.Da
     """The headline of one topic: deleted, leaderless, without groups, about to lose records, or who is behind."""
     shown = formats.code(name)
     if topic is None:
-        left = f", but {formats.plural(len(readers), 'group')} have offsets in it" if len(readers) else ""
+        has = "has" if len(readers) == 1 else "have"
+        left = f", but {formats.plural(len(readers), 'group')} {has} committed offsets for it" if len(readers) else ""
         return f"{shown} does not exist{left}"
     if topic.leaderless:
         return f"{shown} has {formats.plural(len(topic.leaderless), 'partition')} without a leader"
@@ -134,5 +135,5 @@ def _retention(topic: Topic) -> str:
     if topic.retention_ms is None:
         return "retention unknown"
     if topic.retention_ms == FOREVER:
-        return "unlimited retention"
+        return "no time-based retention"
     return f"retention {formats.duration(topic.retention_ms / 1000)}"

@@ -87,7 +87,7 @@ LOOKS = {
     "unassigned": Column("Unassigned", 72, "Partitions without an owner at the end"),
     "drains": Column("Drains in", 84, tables.DRAINS),
     "together": Column("Co-partitioned", 92, "Partition numbers that have the same owner in all topics of equal size"),
-    "racks": Column("Rack hits", 70, "Partitions with a replica in their member's rack"),
+    "racks": Column("Rack matches", 70, "Partitions with a replica in their member's rack"),
     "hottest_lag": Column("Highest lag", 98, "The member with the highest lag, as a multiple of the mean"),
     "hottest_rate": Column("Highest rate", 98, "The member with the highest produce rate, as a multiple of the mean"),
     "hottest_weight": Column("Highest weight", 112, "The member with the highest weight, as a multiple of the mean"),

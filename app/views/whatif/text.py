@@ -175,7 +175,7 @@ def _difference(its: Difference) -> str:
     """ "3 moves instead of 8"."""
     if its.measure is Measure.DRAIN:
         then = "never drains" if its.value == math.inf else f"drains in {formats.duration(its.value)}"
-        return f"the lag {then} instead of {'never' if its.other == math.inf else formats.duration(its.other)}"
+        return f"the lag {then} (otherwise {'never' if its.other == math.inf else formats.duration(its.other)})"
     one, many = _MEASURED[its.measure]
     return f"{formats.plural(int(its.value), one, many)} instead of {its.other:,.0f}"
 
@@ -183,8 +183,11 @@ def _difference(its: Difference) -> str:
 _MEASURED = {
     Measure.UNASSIGNED: ("partition without an owner", "partitions without an owner"),
     Measure.IDLE: ("idle member", "idle members"),
-    Measure.SPREAD: ("partition of difference between members", "partitions of difference between members"),
-    Measure.SPLIT: ("partition number split over members", "partition numbers split over members"),
+    Measure.SPREAD: (
+        "partition between the fullest and the emptiest member",
+        "partitions between the fullest and the emptiest member",
+    ),
+    Measure.SPLIT: ("partition number not co-partitioned", "partition numbers not co-partitioned"),
     Measure.OTHER_RACK: ("partition in another rack", "partitions in another rack"),
     Measure.PAUSED: ("partition paused", "partitions paused"),
     Measure.MOVES: ("move", "moves"),
@@ -229,7 +232,9 @@ def on_a_broker(outcomes: Sequence[Outcome], scenario: Scenario) -> str:
     if not theirs:
         return ""
     names = formats.few([formats.code(name) for name in theirs], 3)
-    java = f"A broker on a Java version older than {NEWEST_RULE_JDK} can give another result (other hash order)."
+    java = (
+        f"A broker on a Java version older than {NEWEST_RULE_JDK} can give a different result (different hash order)."
+    )
     return f"{names}: {_topic_ids(scenario)}. {java}"
 
 
@@ -244,7 +249,7 @@ def _topic_ids(scenario: Scenario) -> str:
     if not unknown:
         return "computed with the topics' ids"
     which = f"{unknown:,} of {len(topics):,} topic ids are" if unknown < len(topics) else "the topic ids are"
-    return f"{which} unknown and derived from the topic names; a real cluster with other ids can give another result"
+    return f"{which} unknown and derived from the topic names; on a real cluster, the result can be different"
 
 
 def _unknown_drains(outcomes: Sequence[Outcome]) -> list[str]:

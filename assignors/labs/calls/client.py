@@ -147,7 +147,7 @@ class Client(Machine):
     def _config(self, call: Call) -> str:
         name, value = call.words
         if self._begun:
-            raise call.wrong("settings come before the first call of the consumer: it reads them when it is made.")
+            raise call.wrong("settings come before the first call of the consumer: it reads them when it is created.")
         if name not in CONFIG:
             raise call.wrong(f"{name[:40]!r} is not used here. Use one of {listed(CONFIG)}.")
         self._reader.config[name] = "" if value == "none" and name == "group.id" else checked(name, value)
@@ -171,7 +171,7 @@ class Client(Machine):
         """Checks at the start of every method but wakeup (Kafka: acquireAndEnsureOpen)."""
         thread = call.who or MAIN
         if self._inside == thread:
-            raise call.wrong(f"{thread} is still in poll. Let records come, wake it up, or `wait`.")
+            raise call.wrong(f"{thread} is still in poll. Produce records, call wakeup(), or `wait`.")
         if self._inside is not None:
             error = "ConcurrentModificationException"
             raise Refusal(error, f"KafkaConsumer is not safe for multi-threaded access: {self._inside} is in poll")

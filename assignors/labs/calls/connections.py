@@ -57,7 +57,7 @@ class Connections(Machine):
 
     def _fetch(self, call: Call) -> str:
         if not self._used_ms:
-            raise call.wrong("the leaders stand in the metadata. Write `bootstrap BROKER` before it.")
+            raise call.wrong("the leaders come from the metadata. Write `bootstrap BROKER` before it.")
         return "; ".join(self._use(f"leader {broker}") for broker in call.words)
 
     def _wait(self, call: Call) -> str:

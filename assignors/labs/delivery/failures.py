@@ -155,7 +155,7 @@ def _revoked(lab: Lab, before: Sequence[Event]) -> list[Event]:
 
 
 def _outsider_refused(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Event]:
-    why = "CommitFailedException (UNKNOWN_MEMBER_ID): the group is Stable and this consumer is no member."
+    why = "CommitFailedException (UNKNOWN_MEMBER_ID): the group is Stable and this consumer is not a member."
     refused = Event(OUTSIDER, Kind.COMMIT_FAILED, offsets=tuple(enumerate(failure.outsider)), reason=why)
     return [*first[: failure.step], refused, *first[failure.step :]]
 

@@ -33,7 +33,7 @@ class Return(MemberAction):
     def check(self, membership: Membership) -> Remarks:
         if membership.absent.get(self.member_id) == self.absence:
             return
-        cause = "Freeze it" if self.absence == FROZEN else "Split it off"
+        cause = "Freeze it" if self.absence == FROZEN else "Cut it off with split"
         sentence = f"{shown(self.member_id)!r} is not {self.absence}. {cause} first, or leave this event out."
         yield from list(membership.check_active(self.member_id)) or [((), sentence)]
 
@@ -55,7 +55,7 @@ class Freeze(Absence):
     def apply(self, state: GroupState) -> Step:
         is_static = state.is_static(state.member(self.member_id))
         static = f", and then its {state.session_text} session, as it is static" if is_static else ""
-        return self.leave(state, f"it is out after max.poll.interval.ms, {state.max_poll_interval_text}{static}")
+        return self.leave(state, f"it is removed after max.poll.interval.ms, {state.max_poll_interval_text}{static}")
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.freeze(self.member_id)
@@ -77,10 +77,10 @@ class Split(Absence):
     """Messages between a member and the coordinator are lost; the process continues."""
 
     absence = SPLIT
-    happens = "is split off from the coordinator"
+    happens = "is cut off from the coordinator"
 
     def apply(self, state: GroupState) -> Step:
-        return self.leave(state, f"it is out once its {state.session_text} session ends")
+        return self.leave(state, f"it is removed when its {state.session_text} session times out")
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.split(self.member_id)
@@ -88,7 +88,7 @@ class Split(Absence):
 
 @dataclass(frozen=True, slots=True)
 class Heal(Return):
-    """A member that was split off reaches the coordinator again."""
+    """A member that was cut off reaches the coordinator again."""
 
     absence = SPLIT
     happens = "reaches the coordinator again"

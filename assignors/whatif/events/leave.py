@@ -20,7 +20,7 @@ class Leave(MemberAction):
         member = state.member(self.member_id)
         text = self.sentence()
         if state.is_static(member):
-            text = f"{self.member_id} closes; static, so it is out once its {state.session_text} session ends"
+            text = f"{self.member_id} closes; static, so it is removed when its {state.session_text} session times out"
         return Step(state.without(member), text)
 
     def simulate(self, group: SimulatedGroup) -> None:
@@ -38,7 +38,7 @@ class Crash(MemberAction):
 
     def apply(self, state: GroupState) -> Step:
         left = state.without(state.member(self.member_id))
-        return Step(left, f"{self.sentence()}; it is out once its {state.session_text} session ends")
+        return Step(left, f"{self.sentence()}; it is removed when its {state.session_text} session times out")
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.crash(self.member_id)

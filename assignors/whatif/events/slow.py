@@ -44,7 +44,7 @@ class GcPause(MemberAction):
         member = state.member(self.member_id)
         if self.lasts_ms < state.session_timeout_ms:
             return Step(state, rebalances=False)
-        text = f"{self.sentence()}; it is out once its {state.session_text} session ends"
+        text = f"{self.sentence()}; it is removed when its {state.session_text} session times out"
 
         def rejoin(later: GroupState) -> Step:
             return Step(later.with_member(member), f"{self.member_id} continues and rejoins")

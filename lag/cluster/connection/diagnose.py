@@ -300,7 +300,7 @@ class _Case:
                 f"Set security.protocol={wanted}, or use the port of a TLS listener.",
             )
         if probe.speaks_http(self._at, SECOND_LOOK_S):
-            return ProtocolMismatch(f"{self._at} is a web server, not Kafka", "Name a broker in bootstrap.servers.")
+            return ProtocolMismatch(f"{self._at} is a web server, not Kafka", "Set bootstrap.servers to a broker.")
         if isinstance(error, TimeoutError | probe.NoAnswer):
             return _silent(self._at)
         return ProtocolMismatch(

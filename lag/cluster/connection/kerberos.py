@@ -20,6 +20,7 @@ from lag.errors import AddressError, AuthenticationError, ConfigError, ConnectEr
 REFRESH_AT = 0.8
 _ERRORS = 2_529_638_912
 """MIT Kerberos's first error code (krb5.h: -1765328384) as the unsigned number that GSS-API reports."""
+_CLOCKS = "Synchronize the clocks of this machine, the KDC and the brokers: they must agree within 5 minutes."
 _HINTS = {
     6: "Check principal in sasl.jaas.config, and that the KDC of its realm has it.",  # KRB5KDC_ERR_C_PRINCIPAL_UNKNOWN
     7: "Check sasl.kerberos.service.name, and name brokers as in their principals (service/host@REALM).",
@@ -28,9 +29,9 @@ _HINTS = {
     24: "The key in the keytab is not the principal's current one: export the keytab again.",
     31: "The key in the keytab is not the principal's current one: export the keytab again.",
     32: "Run kinit again, or give a keytab (useKeyTab=true keyTab=… principal=…).",  # KRB5KRB_AP_ERR_TKT_EXPIRED
-    37: "Set the clocks of this machine, the KDC and the brokers: they may differ by 5 minutes.",
+    37: _CLOCKS,
     141: "Run kinit, or give a keytab (useKeyTab=true keyTab=… principal=…).",  # KRB5_CC_NOTFOUND
-    148: "Set the clocks of this machine, the KDC and the brokers: they may differ by 5 minutes.",  # KRB5_KDCREP_SKEW
+    148: _CLOCKS,  # KRB5_KDCREP_SKEW
     154: "Check the realm of the principal, and krb5.conf (KRB5_CONFIG).",  # KRB5_REALM_UNKNOWN
     156: "Check kdc in krb5.conf (KRB5_CONFIG), and that its port is open from here.",  # KRB5_KDC_UNREACH
     181: "Export the keytab of this principal, or set principal to one that klist -kt shows.",  # KRB5_KT_NOTFOUND

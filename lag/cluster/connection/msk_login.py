@@ -54,7 +54,7 @@ def msk_login(settings: Settings, options: Mapping[str, str]) -> MskLogin:
             raise ConfigError(f"{name} in sasl.jaas.config is not supported", hint)
     if options.get("awsProfileName") and options.get("awsRoleArn"):
         raise ConfigError(
-            "awsProfileName and awsRoleArn in sasl.jaas.config exclude each other",
+            "awsProfileName and awsRoleArn in sasl.jaas.config are mutually exclusive",
             "Set one of them; a profile of AWS can name the role itself (role_arn).",
         )
     return MskLogin(

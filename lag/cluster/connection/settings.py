@@ -191,7 +191,7 @@ def _refuse_unknown(entries: list[_Entry]) -> None:
     if wrong:
         named = "; ".join(map(_complaint, wrong[:MOST_NAMED]))
         more = f"; and {len(wrong) - MOST_NAMED:,} more" if len(wrong) > MOST_NAMED else ""
-        raise ConfigError(f"Settings that cannot be used: {named}{more}", "Correct or remove what is named.")
+        raise ConfigError(f"Unknown or unsupported settings: {named}{more}", "Correct or remove them.")
 
 
 def _complaint(entry: _Entry) -> str:
@@ -222,8 +222,8 @@ def _config_error(error: ValidationError, where: Mapping[str, str]) -> ConfigErr
     keys = [(str(e["loc"][0]), e["msg"].removeprefix("Value error, ")) for e in error.errors(include_input=False)]
     if any(key == "bootstrap.servers" and key not in where for key, _ in keys):
         return ConfigError(
-            "No broker is named",
+            "No broker is specified",
             "Give --bootstrap-server HOST:PORT, or bootstrap.servers in the file, or GROUPSCOPE_BOOTSTRAP_SERVERS.",
         )
     listed = "; ".join(f"{key} ({where[key]}): {message}" for key, message in keys)
-    return ConfigError(f"Settings with values that cannot be used: {listed}", "Correct what is named.")
+    return ConfigError(f"Invalid settings: {listed}", "Correct them.")

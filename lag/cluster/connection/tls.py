@@ -109,7 +109,7 @@ def identity(settings: Settings) -> Identity | None:
 def _identity_from_text(settings: Settings) -> Identity:
     key, chain = settings.keystore_key_pem, settings.keystore_chain_pem
     if key is None or chain is None:
-        raise ConfigError("ssl.keystore.key and ssl.keystore.certificate.chain belong together", "Set both.")
+        raise ConfigError("ssl.keystore.key and ssl.keystore.certificate.chain must be set together", "Set both.")
     return Identity(
         _private_key(key.get_secret_value().encode(), settings, "ssl.keystore.key"),
         _certificates(chain.get_secret_value().encode(), "ssl.keystore.certificate.chain"),
@@ -120,7 +120,7 @@ def _identity_from_text(settings: Settings) -> Identity:
 def _identity_from_two_files(settings: Settings) -> Identity:
     chain, key = settings.certificate_file, settings.key_file
     if key is None or chain is None:
-        raise ConfigError("ssl.certificate.location and ssl.key.location belong together", "Set both.")
+        raise ConfigError("ssl.certificate.location and ssl.key.location must be set together", "Set both.")
     key_name, chain_name = f"ssl.key.location {key}", f"ssl.certificate.location {chain}"
     return Identity(
         _private_key(_read(key, key_name), settings, key_name),
@@ -192,6 +192,6 @@ def _present(context: ssl.SSLContext, own: Identity) -> None:
             context.load_cert_chain(file.name, password=password)
         except ssl.SSLError:
             raise ConfigError(
-                f"The private key of {own.key_name} does not belong to its certificate",
+                f"The private key of {own.key_name} does not match its certificate",
                 "Put the client's own certificate first in the chain.",
             ) from None

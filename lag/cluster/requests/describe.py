@@ -92,7 +92,7 @@ def _add_problem(groups: Iterable[GroupDescription], kind: str, cause: str) -> N
 
 def _update(group: GroupDescription, answer: Message | None, describe: _Describe) -> None:
     if answer is None:
-        _add_problem([group], "undescribed", "the broker left it out of its answer")
+        _add_problem([group], "undescribed", "the broker's response does not include it")
     elif answer.error_code:
         group.problems.append(group_problem(group.group_id, answer.error_code))
         if is_unauthorized(answer.error_code):

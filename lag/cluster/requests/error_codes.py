@@ -61,13 +61,13 @@ def group_problem(group_id: str, code: int) -> Problem:
         return Problem("unauthorized", Scope.GROUP, group_id, cause, f"Grant DESCRIBE on group {group_id}")
     if issubclass(error, (GroupIdNotFoundError, InvalidGroupIdError)):
         return Problem("gone", Scope.GROUP, group_id, "it was deleted, or changed its type, during the poll")
-    return Problem("undescribed", Scope.GROUP, group_id, f"its coordinator answers {error_name(code)}")
+    return Problem("undescribed", Scope.GROUP, group_id, f"its coordinator returned {error_name(code)}")
 
 
 _NOT_READY = (CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NotCoordinatorError)
 
 _CHANGE_PROBLEMS = {
-    UnknownTopicOrPartitionError: "the topic or partition does not exist, so Kafka changes nothing of it",
+    UnknownTopicOrPartitionError: "the topic or partition does not exist, so nothing was changed",
     GroupSubscribedToTopicError: "members of the group are subscribed to the topic: stop them first",
     NonEmptyGroupError: "the group has members: stop them first",
     UnknownMemberIdError: "members are active, and only they may commit: stop them first",
@@ -83,7 +83,7 @@ def change_problem(code: int, group_id: str, operation: str = "READ", topic: str
     if issubclass(error, TopicAuthorizationFailedError):
         return f"not authorised: grant READ on topic {topic}"
     known = (text for kind, text in _CHANGE_PROBLEMS.items() if issubclass(error, kind))
-    return next(known, f"the coordinator answers {error_name(code)}")
+    return next(known, f"the coordinator returned {error_name(code)}")
 
 
 class CoordinatorNotReady(Exception):

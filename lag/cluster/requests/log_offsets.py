@@ -40,7 +40,7 @@ async def at_timestamp(
 ) -> dict[TopicPartition, int | str]:
     """The first offset with this timestamp or a later one; -1: there is none; a text says why not known."""
     led = [(name, 0, numbers) for name, numbers in by_topic(sorted(partitions)).items()]
-    found: dict[TopicPartition, int | str] = dict.fromkeys(partitions, "its leader left it out of its answer")
+    found: dict[TopicPartition, int | str] = dict.fromkeys(partitions, "its leader's response does not include it")
     for chunk in _chunks(led):
         mine = {TopicPartition(name, number) for name, _, numbers in chunk for number in numbers}
         try:

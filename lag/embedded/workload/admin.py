@@ -88,7 +88,7 @@ class Admin:
     def forget(self, group_id: str, topic: str, partition: int) -> None:
         """Drop one committed offset of a group without members."""
         gone = [TopicPartition(topic, partition)]
-        self._ask(f"forget for {group_id}", lambda: _check(self._client.delete_group_offsets(group_id, gone)))
+        self._ask(f"delete offsets of {group_id}", lambda: _check(self._client.delete_group_offsets(group_id, gone)))
 
     def committed(self, group_id: str) -> dict[TopicPartition, int]:
         """All offsets that the group has committed."""

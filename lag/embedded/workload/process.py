@@ -124,7 +124,7 @@ class Workload:
 
     def _check_alive(self) -> None:
         if self._process is not None and self._process.poll() is not None:
-            raise EmbeddedError(f"The demo workload has ended by itself: {self._last_lines()}", "Start it again.")
+            raise EmbeddedError(f"The demo workload has exited unexpectedly: {self._last_lines()}", "Start it again.")
 
     def _last_lines(self) -> str:
         if self._log is None:

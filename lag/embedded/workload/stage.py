@@ -128,7 +128,9 @@ class Stage:
     def add_partitions(self, topic: str, count: int) -> Answer:
         total = self._playable(topic) + count
         if count < 1 or total > MAX_PARTITIONS:
-            raise EmbeddedError(f"{topic} cannot have {total} partitions here", f"At most {MAX_PARTITIONS}, and more.")
+            raise EmbeddedError(
+                f"{topic} cannot have {total} partitions here", f"Choose more than it has, at most {MAX_PARTITIONS}."
+            )
         self._admin.add_partitions(topic, total)
         self._partitions[topic] = total
         self._traffic.grow(topic, total)

@@ -65,7 +65,7 @@ class PanelTransactions:
         for partition in range(partitions):
             send_in_transaction(producer, topic, partition, 1)
         self._open[topic] = producer
-        return f"A transaction is open on the {partitions} partitions of {topic}; readers of committed data wait there."
+        return f"A transaction is open on the {partitions} partitions of {topic}; read_committed consumers wait there."
 
     def end(self, topic: str, commit: bool) -> str:
         """Commit or abort the topic's transaction."""
@@ -76,4 +76,4 @@ class PanelTransactions:
             producer.commit_transaction(FINISH_S)
         else:
             producer.abort_transaction(FINISH_S)
-        return f"The transaction on {topic} is {'committed' if commit else 'aborted'}; its readers go on."
+        return f"The transaction on {topic} is {'committed' if commit else 'aborted'}; its consumers continue."

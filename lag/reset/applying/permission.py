@@ -8,7 +8,7 @@ def check_writes(allowed: bool, read_only: bool) -> None:
     if read_only:
         raise WritesNotAllowed(
             "The cluster is marked read-only (groupscope.read.only=true)",
-            "Use Kafka's own tools, or have the mark taken out of the client.properties file",
+            "Use Kafka's own tools, or remove groupscope.read.only from the client.properties file",
         )
     if not allowed:
-        raise WritesNotAllowed("groupscope changes nothing unless it is allowed to", "Add --allow-writes")
+        raise WritesNotAllowed("Writes are not allowed", "Add --allow-writes")

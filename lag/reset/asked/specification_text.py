@@ -56,7 +56,7 @@ def specification(asked: Asked, group_id: str, now_ms: int) -> Specification:
     """The one that is asked for. Raises NotOneTarget, or ConfigError if it is malformed."""
     names = asked.names()
     if len(names) != 1:
-        given = f"Both {' and '.join(map(_flag, names))} are given" if names else "No target of the offsets is given"
+        given = f"Both {' and '.join(map(_flag, names))} are given" if names else "No target for the offsets is given"
         raise NotOneTarget(given, f"Give one of {', '.join(_flag(f.name) for f in fields(Asked))}")
     simple: dict[str, Specification] = {
         "to_earliest": Earliest(),
@@ -90,5 +90,5 @@ def _valued(asked: Asked, group_id: str, now_ms: int) -> Specification:
 
 def _checked(number: int) -> int:
     if abs(number) > MOST_OFFSET:
-        raise ConfigError(f"{number} is larger than any offset", "Give an offset of Kafka, at most 2^63 - 1")
+        raise ConfigError(f"{number} is larger than any offset", "Give an offset of at most 2^63 - 1")
     return number

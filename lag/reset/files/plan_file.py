@@ -144,10 +144,12 @@ def read_file(path: Path) -> bytes:
     """The bytes of a plan, or of another file of offsets. Raises ConfigError."""
     try:
         if path.is_file() and path.stat().st_size > MOST_BYTES:
-            raise ConfigError(f"{path} is larger than 64 MB", "Name a plan of groupscope reset plan")
+            raise ConfigError(f"{path} is larger than 64 MB", "Name a plan file written by groupscope reset plan")
         return path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", "Name a plan of groupscope reset plan") from None
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror}", "Name a plan file written by groupscope reset plan"
+        ) from None
 
 
 def parse_plan(data: bytes, name: str) -> Plan:
@@ -155,7 +157,7 @@ def parse_plan(data: bytes, name: str) -> Plan:
     try:
         return _plan(parse_settings(data, name, PlanFile))
     except ValidationError:
-        raise ConfigError(f"{name} is empty", "Name a plan of groupscope reset plan") from None
+        raise ConfigError(f"{name} is empty", "Name a plan file written by groupscope reset plan") from None
 
 
 def plan_from_document(document: Any) -> Plan:

@@ -178,7 +178,7 @@ def test_silent_connections_that_arrive_as_it_is_told_to_stop_do_not_hold_it(tmp
         (lambda folder: "=prod.properties", "--cluster =prod.properties is not NAME=FILE"),
         (lambda folder: f"{'x' * 81}=prod.properties", "a name of at most 80 characters"),
         (lambda folder: f"prod={folder / 'none'}", "There is no file "),
-        (lambda folder: f"prod={write(folder / 'empty', '# nothing')}", "No broker is named"),
+        (lambda folder: f"prod={write(folder / 'empty', '# nothing')}", "No broker is specified"),
     ],
 )
 def test_cluster_that_cannot_be_used(tmp_path: Path, cluster: Callable[[Path], str], told: str) -> None:

@@ -148,8 +148,8 @@ def test_a_story_that_never_comes_to_rest_says_so(tmp_path: Path) -> None:
     path.write_text(CRASH + "  max.poll.interval.ms: 60000\n  simulated.processing.ms: 80000\n")
     done = run("simulate", str(path))
     assert done.code == 0
-    assert done.out.endswith("never settled: a processes for longer than max.poll.interval.ms\n")
-    assert done.err == "warning: eager never settled: a processes for longer than max.poll.interval.ms\n"
+    assert done.out.endswith("never became stable: a processes for longer than max.poll.interval.ms\n")
+    assert done.err == "warning: eager never became stable: a processes for longer than max.poll.interval.ms\n"
     assert run("simulate", str(path), "--json").document["protocols"]["eager"]["unsettled"] is not None
 
 
@@ -161,7 +161,7 @@ def test_retries_that_take_no_time_are_told_and_are_no_traceback(tmp_path: Path)
     done = run("simulate", str(path), "--protocol", "consumer", "--seeds", "1")
     assert (done.code, done.err) == (
         0,
-        "warning: consumer never settled: more than 200,000 events in the millisecond at 20.000 s, "
+        "warning: consumer never became stable: more than 200,000 events in the millisecond at 20.000 s, "
         "so time does not advance; raise simulated.latency.ms or retry.backoff.ms above 0\n",
     )
 

@@ -43,7 +43,7 @@ def test_a_sweep_run_again_replaces_its_rows_and_a_wrong_line_is_listed(tmp_path
     other = run("sweep", "--fleet", str(path), "--history", str(tmp_path / "h"), *named)
     assert "as sweep mine" in other.err
     assert other.out.startswith("2 of 3 groups would gain: ")
-    assert "its lag drains in 2 min, now never" in other.out
+    assert "its lag drains in 2 min instead of never" in other.out
     assert count(tmp_path / "h", "sweep_groups") == 6
 
 

@@ -102,12 +102,12 @@ def test_a_cluster_must_be_named(command: str) -> None:
     assert done.code == 1
     assert done.document == {
         "error": {
-            "cause": "No broker is named",
+            "cause": "No broker is specified",
             "hint": "Give --bootstrap-server HOST:PORT, or bootstrap.servers in the file, "
             "or GROUPSCOPE_BOOTSTRAP_SERVERS.",
         }
     }
-    assert done.err.startswith("error: No broker is named. Give --bootstrap-server HOST:PORT")
+    assert done.err.startswith("error: No broker is specified. Give --bootstrap-server HOST:PORT")
 
 
 def test_doctor_without_a_cluster_says_what_is_there() -> None:

@@ -30,7 +30,7 @@ def snapshot(number: int) -> ClusterSnapshot:
         "orders-2": failed(),
         "pay-0": end(10),
     }
-    undescribed = Problem("undescribed", Scope.GROUP, "ghost", "the broker left it out of its answer")
+    undescribed = Problem("undescribed", Scope.GROUP, "ghost", "the broker's response does not include it")
     groups = {
         "beyond": group({"pay-0": 15}),
         "billing": group({"orders-0": 40 + 10 * number, "orders-1": 10}, 2, coordinator=2),

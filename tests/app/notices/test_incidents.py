@@ -99,7 +99,7 @@ def test_a_restart_closes_what_is_no_longer_read() -> None:
     stored = {"i-1": incident(deliveries=SENT), "i-2": incident(id="i-2", cluster="away")}
     found = restored(stored, ["prod"], T0 + 9)
     assert found["i-1"] == stored["i-1"]
-    assert (found["i-2"].closed_ms, found["i-2"].evidence) == (T0 + 9, "the cluster is no longer read")
+    assert (found["i-2"].closed_ms, found["i-2"].evidence) == (T0 + 9, "the cluster is no longer monitored")
 
 
 def test_the_verdicts_of_a_health_are_those_of_the_poll() -> None:

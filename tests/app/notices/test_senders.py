@@ -61,8 +61,8 @@ def test_a_refusal_is_named_by_its_code(code: int, is_final: bool) -> None:
     [
         ("hang", "no answer within 0.3 s"),
         ("garbage", "the answer is not HTTP"),
-        ("close", "the server hung up"),
-        ("drip", "no end of the answer within 1.2 s"),
+        ("close", "the server closed the connection"),
+        ("drip", "the answer was not complete within 1.2 s"),
     ],
 )
 def test_a_server_that_hangs_or_answers_garbage_may_have_taken_it(answer: str, said: str) -> None:

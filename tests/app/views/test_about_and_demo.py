@@ -67,7 +67,7 @@ def test_about_names_what_is_wrong_in_the_policy_file(open_page: Open, feed: fee
     feed.report = feeds.report(at_ms=state.now_ms(), policy_problem=problem)
     page = open_page("about")
     assert not page.exception
-    assert "The policy file is broken" in said(page)
+    assert "The policy file is invalid" in said(page)
     assert formats.md(str(problem)) in said(page)
 
 

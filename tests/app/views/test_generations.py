@@ -84,7 +84,7 @@ def rebalances(page: AppTest) -> list[tuple[str, int, str, str, str]]:
 def test_without_a_group_the_page_lists_the_last_rebalances_of_all(open_page: Open, busy: feeds.HandFeed) -> None:
     page = open_page("generations")
     assert not page.exception
-    assert title(page) == "3 rebalances of 2 groups in the last 6 h, most of `billing` (2)"
+    assert title(page) == "3 rebalances of 2 groups in the last 6 h, most in `billing` (2)"
     assert rebalances(page) == [
         (GROUP, 8, "1 of 6", "≥ 1.5 s", "2 → 3"),
         ("billing", 3, "1 of 6", "≥ 1.5 s", "2 → 3"),
@@ -205,7 +205,7 @@ def test_a_generation_that_is_not_kept_gives_way_to_the_nearest_one(open_page: O
     feed.seen[GROUP] = inferred()
     page = open_page("generations", group=GROUP, generation="3")
     assert title(page).startswith("Generation 7: ")
-    assert "Generation 3 is not kept:] showing generation 7, the nearest one" in said(page)
+    assert "Generation 3 is not available:] showing generation 7, the nearest one" in said(page)
     assert asked(page)["generation"] == "7"
 
 

@@ -141,7 +141,7 @@ def test_where_the_assignor_would_have_it_otherwise_is_a_table(open_page: Open) 
         "computed": ["enrich-static-3"] * 3,
     }
     text = said(page).replace("\\", "")
-    assert "move 0 of 12 partitions and assign 3 without an owner" in text
+    assert "move 0 of 12 partitions and assign 3 that have no owner" in text
     assert "2 would keep their owner" in text
 
 

@@ -166,7 +166,7 @@ def test_the_range_is_in_the_address(open_page: Open, kept: Any, root: str) -> N
     page = open_page("history", kept(root), group=pasts.BAD, range="1h", until="2026-11-21T18:00Z")
     assert page.title[0].value == (
         "`billing-settlement` was in trouble once in the 1 h to 21 Nov 19:00, for 30 min; "
-        "until 18:30 (stopped); at worst 3.00 k records behind at 18:29"
+        "ended at 18:30 (stopped); at worst 3.00 k records behind at 18:29"
     )
     assert [button.label for button in page.button if button.key and button.key.startswith("history_arrow")] == [
         "Earlier",

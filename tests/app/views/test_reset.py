@@ -116,7 +116,7 @@ def as_visitor(its: Source, role: Role) -> Source:
 def test_a_viewer_is_not_offered_to_apply_a_plan(open_page: Open, demo_source: Any) -> None:
     page = with_plan(open_page("reset", its=as_visitor(demo_source, Role.VIEWER), group="billing"))
     assert not page.exception
-    assert "To apply it here takes the role operator for this group." in said(page)
+    assert "Applying it here requires the operator role for this group." in said(page)
     assert "reset_apply" not in keys(page)
     page = with_plan(open_page("reset", its=as_visitor(demo_source, Role.OPERATOR), group="billing"))
     assert page.button(key="reset_apply").disabled

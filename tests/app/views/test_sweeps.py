@@ -71,7 +71,8 @@ def test_the_fleet_most_to_gain_first(open_sweeps: Any, root: Path) -> None:
     assert list(rows.index) == ["slow", "idle", "orders"]
     drained = 600 / (65 - 60)  # once the partition with 60 records a second has a member for itself
     assert (
-        rows.loc["slow", "do"] == f"cooperative-sticky on 5 members: its lag drains in {duration(drained)}, now never"
+        rows.loc["slow", "do"]
+        == f"cooperative-sticky on 5 members: its lag drains in {duration(drained)} instead of never"
     )
     assert rows.loc["idle", "do"] == "range: the busiest member has 33 % of the partitions instead of 50 %"
     assert tuple(rows.loc["orders"][["now", "busiest", "do"]]) == ("range × 3", 70.0, "nothing to gain")

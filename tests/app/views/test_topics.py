@@ -83,7 +83,7 @@ def test_an_unknown_topic_is_said_to_be_unknown(open_page: Open) -> None:
 
 @pytest.mark.parametrize(
     ("retention_ms", "told"),
-    [(604_800_000, "retention 7 days"), (-1, "unlimited retention"), (None, "retention unknown")],
+    [(604_800_000, "retention 7 days"), (-1, "no time-based retention"), (None, "retention unknown")],
 )
 def test_retention_of_a_topic(open_page: Open, feed: feeds.HandFeed, retention_ms: int | None, told: str) -> None:
     topics = feed.report.snapshot.topics
@@ -227,13 +227,13 @@ def test_deletion_counts_down_for_the_group_with_the_least_time() -> None:
 def test_a_deletion_that_is_far_is_not_noted() -> None:
     row = row_after(growing({"a": {"t-0": None, "t-1": 130}, "b": {"t-0": 130, "t-1": 105}}), 2 * HOUR_MS)
     assert (row["urgent_group"], row["deleted_in_group"]) == ("a", "b")
-    assert "deleted first" not in row["note"]
+    assert "first to lose" not in row["note"]
 
 
 def test_a_group_that_loses_records_before_the_most_urgent_one_is_noted() -> None:
     row = row_after(growing({"a": {"t-0": None, "t-1": 130}, "b": {"t-0": 130, "t-1": 105}}))
     assert (row["urgent_group"], row["deleted_in_s"]) == ("a", 3600.0 - 25)
-    assert "unread records of b" in row["note"]
+    assert "first to lose unread records: b" in row["note"]
 
 
 def test_records_that_are_deleted_unread_leave_no_time() -> None:

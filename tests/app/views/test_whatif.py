@@ -91,7 +91,7 @@ def test_hand_over_of_two_partitions(open_page: Open) -> None:
 @pytest.mark.parametrize(
     ("name", "choice", "reason"),
     [
-        ("hot-member", "Change to `server-range`", "drains in 3 min 1 s instead of never"),
+        ("hot-member", "Change to `server-range`", "drains in 3 min 1 s (otherwise never)"),
         ("5000-partitions", "Change to `cooperative-sticky`", "298 partitions paused instead of 20,000"),
         ("sticky-from-range", "Keep `sticky`", "3 moves instead of 7"),
     ],

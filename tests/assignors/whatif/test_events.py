@@ -71,8 +71,8 @@ def test_static_members_are_gone_when_their_session_ends() -> None:
     )
     made = assignors.fold(wanted)
     assert [generation.event for generation in made[1:]] == [
-        "A closes; static, so it is out once its 6 s session ends",
-        "B stops polling; it is out after max.poll.interval.ms, 90 s, and then its 6 s session, as it is static",
+        "A closes; static, so it is removed when its 6 s session times out",
+        "B stops polling; it is removed after max.poll.interval.ms, 90 s, and then its 6 s session, as it is static",
     ]
     assert [set(generation.after.by_member) for generation in made] == [{"A", "B", "C"}, {"B", "C"}, {"C"}]
 
@@ -84,21 +84,21 @@ def test_a_frozen_member_rejoins_and_has_lost_its_claims() -> None:
         {"B": "t-1 t-3 t-5 t-0 t-2 t-4"},
         {"B": "t-0 t-1 t-2", "A": "t-3 t-4 t-5"},
     ]
-    assert made[1].event == "A stops polling; it is out after max.poll.interval.ms, 300 s"
+    assert made[1].event == "A stops polling; it is removed after max.poll.interval.ms, 300 s"
 
 
 def test_a_split_member_is_out_as_a_frozen_one_is_and_rejoins_when_it_heals() -> None:
     made = assignors.fold(scenario("sticky", "A B", Split("A"), Heal("A")))
     assert plans(made) == plans(assignors.fold(scenario("sticky", "A B", Freeze("A"), Resume("A"))))
     assert [generation.event for generation in made[1:]] == [
-        "A is split off from the coordinator; it is out once its 45 s session ends",
+        "A is cut off from the coordinator; it is removed when its 45 s session times out",
         "A reaches the coordinator again and rejoins",
     ]
 
 
 @pytest.mark.parametrize("value", ["soon", -5, 1e400, True, ""])
 def test_a_session_that_is_no_time_is_refused(value: str | float) -> None:
-    with pytest.raises(AssignorError, match=r"The scenario's session\.timeout\.ms is .*, which is no whole number"):
+    with pytest.raises(AssignorError, match=r"The scenario's session\.timeout\.ms is .*, which is not a whole number"):
         assignors.fold(replace(scenario("range", "A", Crash("A")), protocol={"session.timeout.ms": value}))
 
 
@@ -106,7 +106,7 @@ def test_a_pause_matters_when_it_lasts_as_long_as_the_session() -> None:
     assert len(assignors.fold(scenario("sticky", "A B", Slow("A", 60_000), GcPause("A", 44_999)))) == 1
     made = assignors.fold(scenario("sticky", "A B", GcPause("A", 45_000)))
     assert [generation.event for generation in made[1:]] == [
-        "A is paused for 45 s; it is out once its 45 s session ends",
+        "A is paused for 45 s; it is removed when its 45 s session times out",
         "A continues and rejoins",
     ]
 
@@ -217,7 +217,8 @@ def test_events_wait_for_the_coordinator_and_are_one_rebalance() -> None:
     actions = (CoordinatorDown(), join("C"), Crash("A"), AddPartitions("t", 8), CoordinatorUp(), Leave("B"))
     made = assignors.fold(scenario("range", "A B", *actions))
     assert [generation.event for generation in made[1:]] == [
-        "the coordinator is back: C joins; A crashes; it is out once its 45 s session ends; t grows to 8 partitions",
+        "the coordinator is back: C joins; A crashes; it is removed when its 45 s session times out; "
+        "t grows to 8 partitions",
         "B leaves",
     ]
     assert plans(made)[1] == {"B": "t-0 t-1 t-2 t-3", "C": "t-4 t-5 t-6 t-7"}
@@ -274,7 +275,7 @@ def test_capacity_comes_along_with_a_member_that_joins() -> None:
         (Crash("B"), "Event 2 at 2 s (crash B): 'B' has left at 1s. It must join again first."),
         (Freeze("x"), "Event 2 at 2 s (freeze x): No member is named 'x'. There are A, C, B."),
         (Resume("A"), "Event 2 at 2 s (resume A): 'A' is not frozen."),
-        (Heal("A"), "Event 2 at 2 s (heal A): 'A' is not split off."),
+        (Heal("A"), "Event 2 at 2 s (heal A): 'A' is not cut off."),
         (GcPause("B", 5), "(gc pause B): 'B' has left at 1s."),
         (Slow("Ab", 5), "(slow Ab): No member is named 'Ab'. Did you mean 'A'?"),
         (join("A"), "Event 2 at 2 s (join A): 'A' is in the group already."),
@@ -297,7 +298,7 @@ def test_an_event_that_cannot_happen_is_named(action: Action, said: str) -> None
 
 def test_a_member_that_is_frozen_or_split_off_must_come_back_first() -> None:
     for action, instead in ((Leave("A"), True), (Freeze("A"), True), (join("A"), False)):
-        frozen, split = ("is frozen", "is split off") if instead else ("is in the group already",) * 2
+        frozen, split = ("is frozen", "is cut off") if instead else ("is in the group already",) * 2
         with pytest.raises(AssignorError, match=rf"'A' {frozen}\."):
             assignors.fold(scenario("range", "A B", Freeze("A"), action))
         with pytest.raises(AssignorError, match=rf"'A' {split}\."):

@@ -74,7 +74,7 @@ def test_what_a_crashed_member_had_is_given_in_one_round() -> None:
     there = tuple(member(name, owned=held, generation=1) for name, held in zip("ABC", owned, strict=True))
     made = assignors.fold(scenario("cooperative-sticky", there, Crash("A")))
     assert plans(made)[1:] == [{"B": "t-3 t-4 t-5", "C": "t-0 t-1 t-2"}]
-    assert made[1].event == "A crashes; it is out once its 45 s session ends"
+    assert made[1].event == "A crashes; it is removed when its 45 s session times out"
     assert made[1].quality.paused == 3
 
 

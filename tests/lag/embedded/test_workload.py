@@ -532,7 +532,7 @@ def test_members_die_with_the_workload(fresh_kafka: EmbeddedKafka) -> None:
         pids = family(workload.pid)
         os.kill(pids[0], signal.SIGKILL)
         wait_until(lambda: alive(pids) == [])
-        with pytest.raises(EmbeddedError, match="has ended by itself"):
+        with pytest.raises(EmbeddedError, match="has exited unexpectedly"):
             workload.wait_ready(5)
 
 

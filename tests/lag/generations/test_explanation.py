@@ -72,8 +72,8 @@ def test_cooperative_group_is_planned_from_what_was_claimed_not_from_what_came_o
         Difference(TP("orders", 5), ("a",), ("b",)),
     )
     assert found.moves_now == 0  # balanced, so a rebalance now would leave all where it is
-    assert found.sentence == "2 of 6 partitions would have another owner if cooperative-sticky ran again."
-    assert found.reasons == ("No sign of the reason: the leader or broker may run another version of the assignor.",)
+    assert found.sentence == "2 of 6 partitions would have a different owner if cooperative-sticky ran again."
+    assert found.reasons == ("No reason found: the leader or broker may run another version of the assignor.",)
 
 
 def test_sticky_group_is_planned_from_its_user_data() -> None:
@@ -89,7 +89,9 @@ def test_user_data_that_java_cannot_read_is_named() -> None:
     data = [b"\0\1" + user_data.encode(tps(*mine), 3) for mine in ((0, 1, 2), (3, 4, 5))]
     members = [member("a", tps(0, 1, 2), user_data=data[0]), member("b", tps(3, 4, 5), user_data=data[1])]
     (reason,) = explain(classic(*members, assignor="sticky"), TOPICS).reasons
-    assert reason.startswith("client-a (and 1 more) writes other user data than Java's consumer: Java's sticky reads")
+    assert reason.startswith(
+        "client-a (and 1 more) writes different user data than the Java consumer: Java's sticky reads"
+    )
 
 
 def test_broker_planned_group_is_planned_from_its_target() -> None:
@@ -169,7 +171,7 @@ def test_share_group_compares_all_the_owners_of_a_partition() -> None:
         (
             classic(member("b", tps(0, 1, 2)), member("a", tps(3, 4, 5), subscription_version=1)),
             TOPICS,
-            "The group has subscriptions of version 1 (Java since 3.5: 3): an older or another client may have "
+            "The group has subscriptions of version 1 (Java since 3.5: 3): an older or different client may have "
             "computed it.",
         ),
         (
@@ -219,7 +221,7 @@ def test_librdkafkas_order_of_receivers_is_named() -> None:
         assignor="cooperative-sticky",
     )
     (reason,) = explain(group, TOPICS).reasons
-    assert reason.startswith("client-a (and 1 more) writes other user data than Java's consumer: librdkafka does")
+    assert reason.startswith("client-a (and 1 more) writes different user data than the Java consumer: librdkafka does")
 
 
 @pytest.mark.parametrize(
@@ -227,7 +229,7 @@ def test_librdkafkas_order_of_receivers_is_named() -> None:
     [
         (classic(state="Empty", assignor=None), "The group has no members, so nothing is assigned."),
         (modern(member("a", ()), type=GroupType.STREAMS), "The broker assigns tasks to a streams group"),
-        (classic(member("a", ()), state="PreparingRebalance"), "The group is rebalancing: until then"),
+        (classic(member("a", ()), state="PreparingRebalance"), "The group is rebalancing. Until it is stable"),
         (classic(member("a", ()), assignor="by-hand"), "Its assignor, 'by-hand', is not known here; What if"),
         (classic(member("a", ()), assignor=None), "The group reports no assignor"),
         (classic(member("a", (), problem="it cannot be decoded")), "Member a: it cannot be decoded."),

@@ -251,7 +251,7 @@ NOWHERE = judged([cluster({"billing": group({})}, {"orders-0": end(1)})])
             snapshot(problems=(Problem("unauthorized", Scope.GROUP, "billing", "not authorised to describe it"),)),
             "not known: not authorised to describe it",
         ),
-        (snapshot(Member("m"), state="CompletingRebalance"), "rebalancing; until then"),
+        (snapshot(Member("m"), state="CompletingRebalance"), "rebalancing; until it is stable"),
         (snapshot(Member("m")), "No member of billing is known to subscribe to a topic"),
         (snapshot(Member("m", problem="cannot be decoded")), "subscribe to a topic: cannot be decoded"),
     ],

@@ -124,7 +124,7 @@ def test_a_long_roll_up_says_how_far_behind_it_is_and_when_it_will_be_done(capsy
     """Two of five hours took 30 s."""
     begin = datetime(2026, 11, 22, 12, tzinfo=UTC)
     _report_piece(Piece(begin, begin + timedelta(hours=2), {"lag_1m": 900, "lag_1h": 300}, 30.0), timedelta(hours=3))
-    assert capsys.readouterr().err == "2026-11-22 12:00 to 14:00: 1,200 rows, 40/s, 3.0 h behind, done in 45 s\n"
+    assert capsys.readouterr().err == "2026-11-22 12:00 to 14:00: 1,200 rows, 40/s, 3.0 h behind, about 45 s left\n"
 
 
 def test_what_a_stream_could_not_read_is_a_warning_when_it_is_found_and_in_the_result(

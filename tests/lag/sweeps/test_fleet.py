@@ -91,7 +91,7 @@ def test_groups_of_a_cluster_are_as_they_are_and_those_without_a_plan_are_skippe
 
 def test_a_problem_names_its_place_once() -> None:
     assert str(InputProblem("broker 2", "", "broker 2 has not answered")) == "broker 2 has not answered"
-    assert str(InputProblem("a.yaml:3", "topics", "A list belongs here.")) == "a.yaml:3: topics: A list belongs here."
+    assert str(InputProblem("a.yaml:3", "topics", "A list is expected.")) == "a.yaml:3: topics: A list is expected."
 
 
 def test_what_we_may_not_see_is_no_problem_of_a_sweep_and_a_broker_that_is_silent_is() -> None:

@@ -118,7 +118,7 @@ def test_one_slow_member_is_named() -> None:
 
 def test_a_stalled_partition_names_its_owner() -> None:
     assert found([0, 50], [50, 50], 2) == Hint(
-        "Check member m0: it may fail on one record again and again, or a thread hangs.",
+        "Check member m0: it may be failing on the same record repeatedly, or be stuck.",
         "It owns t-0.",
         Remedy.RESTART_MEMBER,
         "m0",

@@ -30,7 +30,7 @@ class ChangesQuery(Query):
 
     after: int = Field(0, ge=0, le=MOST_ID, description="only changes with a higher id")
     group: str | None = Field(None, description="only changes of this group")
-    limit: int = Field(MOST_CHANGES, ge=1, le=MOST_CHANGES, description="how many to answer at most, oldest first")
+    limit: int = Field(MOST_CHANGES, ge=1, le=MOST_CHANGES, description="maximum number to return, oldest first")
 
 
 class StreamQuery(Query):

@@ -23,7 +23,7 @@ MOST_ENTRIES = 200_000
 class GenerationsQuery(Page):
     """Which generations, counted from the newest."""
 
-    limit: int = Field(20, ge=1, le=200, description="how many to answer at most; large groups have fewer in a page")
+    limit: int = Field(20, ge=1, le=200, description="maximum number to return; fewer per page for large groups")
 
 
 class RecordedGenerationDocument(GenerationDocument):

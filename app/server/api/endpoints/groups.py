@@ -60,7 +60,7 @@ class GroupsQuery(Page):
 class PartitionsQuery(Page):
     """Which of a group's partitions."""
 
-    limit: int = Field(1_000, ge=1, le=10_000, description="how many to answer at most")
+    limit: int = Field(1_000, ge=1, le=10_000, description="maximum number to return")
     topic: str | None = Field(None, max_length=255, description="only partitions of this topic")
 
 

@@ -21,7 +21,7 @@ _free = BoundedSemaphore(MOST_AT_A_TIME)
 def computed(task: str, body: bytes, options: Mapping[str, Any], deadline_s: float = DEADLINE_S) -> bytes:
     """The answer of a worker. Raises ApiError."""
     if not _free.acquire(timeout=WAIT_S):
-        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_AT_A_TIME} requests are being computed already.")
+        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_AT_A_TIME} requests are already being computed.")
     question = {"task": task, "deadline_s": deadline_s, "options": options}
     try:
         return pool.computed(partial(answer, question, body), deadline_s, WAIT_S)

@@ -55,7 +55,7 @@ def coverage(found: LagHistory) -> str:
 def no_line(known: int, found: LagHistory, view: GroupView) -> str:
     """Why there is no line; the lag is known at `known` polls."""
     if found.shown.is_chosen:
-        return f"The lag is known at {formats.plural(known, 'poll')} of this time; the chart needs two."
+        return f"The lag is known at {formats.plural(known, 'poll')} of this time range; the chart needs two."
     if not view.lags:
         offset = offset_terms(view.group.type).offset
         return f"The group has no partitions: it has no {offset}, assignment or subscription."

@@ -29,8 +29,8 @@ _TRUNCATIONS = {
     Truncation.LEADER_EPOCH: "where its epochs diverge from the leader's (KIP-101, KIP-279)",
 }
 _TIMINGS = {
-    Timing.TEXTBOOK: "as this fetch moves it",
-    Timing.EXACT: "from before this fetch; without records, the one after replica.fetch.wait.max.ms",
+    Timing.TEXTBOOK: "as advanced by this fetch",
+    Timing.EXACT: "as of before this fetch; if it is empty, as of replica.fetch.wait.max.ms later",
 }
 
 

@@ -150,4 +150,4 @@ def test_the_command_writes_no_history_and_sends_no_notices(monkeypatch: pytest.
 
 
 def test_the_dashboard_must_be_an_address() -> None:
-    assert refused(*NOWHERE, "--dashboard", "localhost").startswith("--dashboard: A URL belongs here")
+    assert refused(*NOWHERE, "--dashboard", "localhost").startswith("--dashboard: A URL is expected")

@@ -62,7 +62,11 @@ def test_deletion_by_size_counts_too() -> None:
         ({"t-0": 130, "t-1": None}, HOUR_MS, verdicts.problem(PartitionProblem.NO_COMMIT)),
         ({"u-0": 130, "t-0": 120}, None, "retention.ms is unknown"),
         ({"u-0": 130, "t-0": 120}, FOREVER, "no deletion by age"),
-        ({"t-0": 120, "t-1": 90}, HOUR_MS, "at most 59 min 30 s on t-1: older than the first poll"),
+        (
+            {"t-0": 120, "t-1": 90},
+            HOUR_MS,
+            "at most 59 min 30 s on t-1: its oldest unread record predates the first poll",
+        ),
     ],
 )
 def test_without_a_time_there_is_a_reason(commits: Commits, t_ms: int | None, why: str) -> None:

@@ -60,7 +60,7 @@ def test_a_window_of_the_largest_table_stays_in_the_budget() -> None:
     assert choice.encoding is Movement.AGGREGATE
     picture = topics_by_members(made.window(choice.first, choice.last), 0, LIGHT)
     assert picture.figure.data[0].z.shape == (40, 40)
-    assert picture.caption == "60 topics with less change not drawn · 260 members with less change not drawn"
+    assert picture.caption == "60 topics with fewer changes not shown · 260 members with fewer changes not shown"
     assert len(picture.figure.to_json().encode()) < FIGURE_BYTES
 
 
@@ -93,7 +93,7 @@ def test_beyond_16_members_the_smaller_ones_are_summed(members: int, names: int)
 def test_a_step_without_moves_says_so() -> None:
     picture = flow(steps("ab", "ab"), 1, DARK)
     assert [note.text for note in picture.figure.layout.annotations] == ["no partition moved"]
-    assert picture.caption == "2 partitions kept their owner"
+    assert picture.caption == "2 partitions kept the same owner"
     assert picture.alt == "Generation 2: event 2; none of 2 partitions moved."
 
 

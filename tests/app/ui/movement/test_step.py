@@ -60,7 +60,7 @@ def test_several_topics_get_letters_and_a_key() -> None:
 def test_beyond_20_members_those_with_most_change_are_drawn() -> None:
     picture = one_step(many(500, 50, 2), 1, LIGHT)
     assert len(picture.figure.layout.yaxis.ticktext) == 20
-    assert picture.caption == "30 members more with less change"
+    assert picture.caption == "30 more members with fewer changes"
 
 
 def test_long_lanes_become_bars() -> None:

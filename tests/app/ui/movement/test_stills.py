@@ -102,7 +102,7 @@ def test_100_000_partitions_stay_in_the_budget_and_the_caption_says_how() -> Non
     assert size(picture) < FIGURE_BYTES
     assert picture.figure.data[0].z.shape == (120, 1_000)
     assert picture.caption == (
-        "each column stands for up to 100 partitions, coloured by the gravest change among them · "
+        "each column stands for up to 100 partitions, coloured by the most significant change · "
         "50 topics in order of name"
     )
 
@@ -140,7 +140,7 @@ def test_many_members_keep_those_whose_count_changes_most() -> None:
     made = many(1_000, 90, 4)
     picture = counts.members_by_generations(made, 1, LIGHT)
     assert len(picture.figure.layout.yaxis.ticktext) == 24
-    assert picture.caption == "66 members with less change not drawn"
+    assert picture.caption == "66 members with fewer changes not shown"
     assert size(picture) < FIGURE_BYTES
 
 
@@ -157,7 +157,7 @@ def test_names_too_long_for_a_lane_are_cut_in_the_middle() -> None:
 
 
 def test_titles_keep_number_name_and_verb() -> None:
-    assert short_title("6", "c2 crashes; it is out once its 45 s session ends", 20) == "6 · c2 crashes"
+    assert short_title("6", "c2 crashes; it is removed when its 45 s session times out", 20) == "6 · c2 crashes"
     assert short_title("3", "c3 joins (rebalance 2)", 20) == "3 · c3 joins (2)"
     assert short_title("4", "consumer-billing-1-0a1b2c left", 22) == "4 · cons…0a1b2c left"
 

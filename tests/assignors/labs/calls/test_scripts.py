@@ -50,7 +50,7 @@ from assignors.labs.calls.script import MOST_LINES
         (Kind.FINDER, "brokers 10", "Line 1: a cluster has 1 to 9 brokers here."),
         (Kind.FINDER, "offsets-topic 0", "Line 1: use 1 to 1,000 partitions."),
         (Kind.FINDER, "broker-dies 4", "Line 1: there are brokers 1 to 3."),
-        (Kind.CONNECTIONS, "fetch b1", "Line 1: the leaders stand in the metadata. Write `bootstrap BROKER`"),
+        (Kind.CONNECTIONS, "fetch b1", "Line 1: the leaders come from the metadata. Write `bootstrap BROKER`"),
         (Kind.CONNECTIONS, "find-coordinator b1", "Line 1: FindCoordinator needs a broker to ask."),
         (Kind.CONNECTIONS, "heartbeat", "Line 1: heartbeats go to the coordinator."),
         (Kind.GROUPS, "partitions 0", "Line 1: use 1 to 50 partitions."),

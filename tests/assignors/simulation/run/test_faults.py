@@ -140,7 +140,7 @@ def test_a_pause_beyond_the_session_expels_and_a_shorter_one_does_not(protocol: 
 def test_nothing_else_happens_to_a_process_that_stands_still() -> None:
     with pytest.raises(AssignorError, match=r"Event 2 at 32 s \(slow a\): 'a' is paused until 36s\."):
         played(scenario(1, members("a"), {31_000: GcPause("a", 5_000), 32_000: Slow("a", 1_000)}), EAGER)
-    with pytest.raises(AssignorError, match=r"Event 1 at 5 s \(heal a\): 'a' is not split off\."):
+    with pytest.raises(AssignorError, match=r"Event 1 at 5 s \(heal a\): 'a' is not cut off\."):
         played(scenario(1, members("a"), {5_000: Heal("a")}), EAGER)
 
 

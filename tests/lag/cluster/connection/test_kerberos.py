@@ -222,7 +222,7 @@ class TestClocks:
             told = refusal(settings(scene.server, with_keytab(scene.keytab)), AuthenticationError)
         assert told == (
             f"Kerberos gives no ticket for principal {ALICE}: Clock skew too great. "
-            "Set the clocks of this machine, the KDC and the brokers: they may differ by 5 minutes."
+            "Synchronize the clocks of this machine, the KDC and the brokers: they must agree within 5 minutes."
         )
 
     def test_a_broker_whose_clock_is_an_hour_behind_the_kdc(

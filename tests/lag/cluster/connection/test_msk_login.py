@@ -73,7 +73,7 @@ def test_a_connection_without_tls_is_refused() -> None:
 def test_a_profile_and_a_role_are_refused_together() -> None:
     with pytest.raises(ConfigError) as caught:
         login(settings("awsProfileName=a awsRoleArn=b"))
-    assert caught.value.cause == "awsProfileName and awsRoleArn in sasl.jaas.config exclude each other"
+    assert caught.value.cause == "awsProfileName and awsRoleArn in sasl.jaas.config are mutually exclusive"
 
 
 def test_a_key_in_the_jaas_line_is_refused_without_its_value() -> None:

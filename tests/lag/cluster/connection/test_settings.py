@@ -70,10 +70,10 @@ def test_every_unknown_key_is_named_with_its_line_and_the_nearest_known_one(tmp_
     text = "bootstrap.server=a:1\nsasl.jaas.conf=geheim\nwhatever.it.is=1\n"
     path = tmp_path / "client.properties"
     assert refusal(tmp_path, text) == (
-        "Settings that cannot be used: "
+        "Unknown or unsupported settings: "
         f"'bootstrap.server' ({path}, line 1) is unknown, did you mean bootstrap.servers; "
         f"'sasl.jaas.conf' ({path}, line 2) is unknown, did you mean sasl.jaas.config; "
-        f"'whatever.it.is' ({path}, line 3) is unknown. Correct or remove what is named."
+        f"'whatever.it.is' ({path}, line 3) is unknown. Correct or remove them."
     )
 
 
@@ -101,8 +101,8 @@ def test_a_slip_in_the_name_of_a_variable_is_named() -> None:
     with pytest.raises(ConfigError) as caught:
         load_settings("a:1", None, {"GROUPSCOPE_SASL_MECHANISMUS": "PLAIN", "GROUPSCOPE_SOMETHING_ELSE": "x"})
     assert str(caught.value) == (
-        "Settings that cannot be used: 'sasl.mechanismus' (GROUPSCOPE_SASL_MECHANISMUS) is unknown, "
-        "did you mean sasl.mechanism. Correct or remove what is named."
+        "Unknown or unsupported settings: 'sasl.mechanismus' (GROUPSCOPE_SASL_MECHANISMUS) is unknown, "
+        "did you mean sasl.mechanism. Correct or remove them."
     )
 
 
@@ -140,7 +140,7 @@ def test_all_wrong_values_are_named_at_once_without_the_value(tmp_path: Path) ->
 
 
 def test_no_broker_at_all_says_where_one_can_be_named() -> None:
-    with pytest.raises(ConfigError, match=r"No broker is named\. Give --bootstrap-server HOST:PORT"):
+    with pytest.raises(ConfigError, match=r"No broker is specified\. Give --bootstrap-server HOST:PORT"):
         load_settings(None, None, {})
 
 

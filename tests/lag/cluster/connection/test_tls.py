@@ -170,12 +170,12 @@ class TestRefusals:
     def test_a_key_of_another_certificate_is_refused(self, authority: Authority) -> None:
         one, two = authority.sign("one"), authority.sign("two")
         told = refusal(keystore_key=one.key_pem(), keystore_certificate_chain=two.certificate_pem)
-        assert told.startswith("The private key of ssl.keystore.key does not belong to its certificate.")
+        assert told.startswith("The private key of ssl.keystore.key does not match its certificate.")
 
     def test_half_of_an_identity_is_refused(self, authority: Authority, tmp_path: Path) -> None:
         own = authority.sign("me")
-        assert refusal(keystore_key=own.key_pem()).endswith("belong together. Set both.")
-        assert refusal(certificate_location=tmp_path / "x").endswith("belong together. Set both.")
+        assert refusal(keystore_key=own.key_pem()).endswith("must be set together. Set both.")
+        assert refusal(certificate_location=tmp_path / "x").endswith("must be set together. Set both.")
 
     def test_a_trust_store_in_place_of_a_key_store_is_recognised(self, authority: Authority, tmp_path: Path) -> None:
         store = truststore_by_keytool(authority, tmp_path, "pkcs12")

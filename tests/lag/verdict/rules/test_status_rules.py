@@ -169,7 +169,7 @@ def test_records_wait_and_nobody_is_in_the_group(state: str) -> None:
     assert whole.worst is None
     assert whole.finding.evidence == (
         f"the group is {state} and 25 records behind (known for 2 of 2 partitions); "
-        "most: 25 records wait on orders-0, and the group has no members"
+        "largest: 25 records wait on orders-0, and the group has no members"
     )
 
 
@@ -290,7 +290,7 @@ def test_the_evidence_of_a_calm_group_leaves_its_lag_to_the_headline() -> None:
     committed = [n * 90 for n in range(12)]
     ends: dict[str, Any] = {"orders-0": [offset + 210 for offset in committed], "orders-1": 5}
     two, _ = watch({"orders-0": committed, "orders-1": 5}, ends)
-    assert two.finding.evidence == "most: 210 records behind on orders-0; no rule fired in 12 polls"
+    assert two.finding.evidence == "largest: 210 records behind on orders-0; no rule fired in 12 polls"
     none, _ = watch({"orders-0": 5}, {"orders-0": 5})
     assert none.finding.evidence == "no rule fired in 12 polls"
 

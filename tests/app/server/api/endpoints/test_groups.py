@@ -95,7 +95,7 @@ def test_the_whole_answer_of_one_group() -> None:
         "health": {
             "rule": "records wait, and the group has no members",
             "evidence": "the group is Empty and 9,000 records behind (known for 1 of 2 partitions); "
-            "most: 9,000 records wait on orders-0, and the group has no members",
+            "largest: 9,000 records wait on orders-0, and the group has no members",
             "consumed_per_s": 0.0,
             "produced_per_s": 10.0,
             "time_lag": {
