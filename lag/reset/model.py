@@ -98,7 +98,7 @@ class Action(StrEnum):
 class PartitionPlan:
     """The change in one partition: offset `from_offset` (None: no commit) becomes `to_offset` (None: no commit).
 
-    `asked_offset` is the offset that was asked for where the log does not reach that far. `from_ms` and `to_ms` are the
+    `topic_is_gone`: its topic does not exist, and nothing can be committed for it. `asked_offset` is the offset that was asked for where the log does not reach that far. `from_ms` and `to_ms` are the
     times of the first record at or after each offset. `read_again`, `skipped` and `deleted` (before they were read)
     count offsets; `gaps` counts those of the first two that have no record (compaction, markers of transactions).
     `reason` says why the action is NONE; `notes` why a value is None.
@@ -111,6 +111,7 @@ class PartitionPlan:
     from_metadata: str = ""
     to_metadata: str = ""
     topic_id: str | None = None
+    topic_is_gone: bool = False
     asked_offset: int | None = None
     log_start: int | None = None
     log_end: int | None = None
@@ -131,11 +132,6 @@ class PartitionPlan:
     def is_change(self) -> bool:
         """Whether something is to be written: an offset that stays is not."""
         return self.action is Action.DELETE or (self.action is Action.SET and self.from_offset != self.to_offset)
-
-    @property
-    def topic_is_gone(self) -> bool:
-        """Whether its topic does not exist: nothing can be committed for it."""
-        return self.log_end is None and self.topic_id is None
 
     @property
     def held_records(self) -> int:

@@ -75,7 +75,7 @@ def apply_plan(
     audit: Audit = no_audit,
     batch: int = BATCH,
 ) -> Applied:
-    """Apply a plan. Raises ResetRefused or ConnectError, the latter also if it cannot be read back."""
+    """Apply a plan. Raises ResetRefused or ConnectError, after the first write only ConnectError: it was not read back."""
     undo = undo_plan(plan, now_ms())
     try:
         now = _checked(plan, cluster)
@@ -91,7 +91,10 @@ def apply_plan(
         found = () if plan.kind is Kind.REMOVE_MEMBER else results(plan, cluster.commits(plan.group_id), errors)
     except GroupscopeError as unread:
         audit(ChangeEvent(Step.ENDED, now_ms(), plan, reason=f"written, but not read back: {unread}"))
-        raise
+        raise ConnectError(
+            f"The plan was applied, but the result cannot be read: {unread.cause}",
+            "Run groupscope reset verify: it says which partitions are done",
+        ) from unread
     applied = Applied(plan, now_ms(), found, error, undo)
     audit(ChangeEvent(Step.ENDED, applied.ended_at_ms, plan, applied))
     return applied
@@ -105,11 +108,8 @@ def _checked(plan: Plan, cluster: GroupWriter) -> GroupReading:
 
 def _write(plan: Plan, cluster: GroupWriter, now: GroupReading, batch: int) -> tuple[Errors, str]:
     """The errors of partitions, and that of the group or member."""
-    if plan.kind is Kind.REMOVE_MEMBER:
-        assert plan.instance_id is not None
-        return {}, cluster.remove_member(plan.group_id, plan.instance_id) or ""
-    if plan.kind is Kind.DELETE_GROUP:
-        return {}, cluster.delete_group(plan.group_id) or ""
+    if plan.kind is not Kind.OFFSETS:
+        return {}, _write_group(plan, cluster)
     commits = {tp: position.commit for tp, position in now.positions.items() if position.commit is not None}
     open_rows = [row for row in plan.changes if not is_after(row, commits)]
     errors: dict[TopicPartition, str] = {}
@@ -119,13 +119,23 @@ def _write(plan: Plan, cluster: GroupWriter, now: GroupReading, batch: int) -> t
     return errors, ""
 
 
+def _write_group(plan: Plan, cluster: GroupWriter) -> str:
+    try:
+        if plan.kind is Kind.DELETE_GROUP:
+            return cluster.delete_group(plan.group_id) or ""
+        assert plan.instance_id is not None
+        return cluster.remove_member(plan.group_id, plan.instance_id) or ""
+    except GroupscopeError as error:  # it may have been done all the same
+        return error.cause
+
+
 def _write_batch(group_id: str, action: Action, rows: Sequence[PartitionPlan], cluster: GroupWriter) -> Errors:
-    """A coordinator that does not answer may have written or not: reading back says which."""
+    """A coordinator that does not answer may have written or not: reading back shows which."""
     try:
         if action is Action.SET:
             return cluster.commit(group_id, _commits(rows))
         return cluster.delete_offsets(group_id, [row.tp for row in rows])
-    except ConnectError as error:
+    except GroupscopeError as error:
         return {row.tp: error.cause for row in rows}
 
 

@@ -35,7 +35,8 @@ class Change:
         if event.step is Step.STARTED:
             return self.event(event.at_ms, Outcome.STARTED)
         if event.applied is None:
-            return self.event(event.at_ms, Outcome.REFUSED, event.reason)
+            outcome = Outcome.REFUSED if event.step is Step.REFUSED else Outcome.FAILED
+            return self.event(event.at_ms, outcome, event.reason)
         if event.applied.is_done:
             return self.event(event.at_ms, Outcome.OK)
         return self.event(event.at_ms, Outcome.FAILED, event.applied.error or NOT_ALL_DONE)

@@ -35,6 +35,7 @@ def _back(row: PartitionPlan) -> PartitionPlan:
         from_metadata=row.to_metadata,
         to_metadata=row.from_metadata,
         topic_id=row.topic_id,
+        topic_is_gone=row.topic_is_gone,
         log_start=row.log_start,
         log_end=row.log_end,
         last_stable=row.last_stable,

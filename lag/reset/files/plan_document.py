@@ -60,6 +60,7 @@ def _partition(row: PartitionPlan) -> dict[str, Any]:
         "log_end": row.log_end,
         "last_stable": row.last_stable,
         "topic_id": row.topic_id,
+        "topic_is_gone": row.topic_is_gone or None,
         "from_metadata": row.from_metadata or None,
         "to_metadata": row.to_metadata or None,
         "reason": row.reason or None,

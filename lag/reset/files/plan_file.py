@@ -4,11 +4,19 @@
 """
 
 import os
-from base64 import b64decode
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    Base64Bytes,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from assignors.model import TopicPartition
 from lag.errors import ConfigError
@@ -25,6 +33,18 @@ Time = Annotated[int, BeforeValidator(from_iso_time)]
 """Milliseconds since 1970; in the file as `iso_time` writes them."""
 
 
+def _encodable(text: str) -> str:
+    """JSON can have half of a surrogate pair, which no bytes stand for."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("this is not Unicode text") from None
+    return text
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -32,12 +52,12 @@ class _Strict(BaseModel):
 class _RecordFile(_Strict):
     offset: Offset
     at: Time
-    key: str | None = None
-    key_base64: str | None = None
-    headers: list[tuple[str, str | None]] = []
+    key: Text | None = None
+    key_base64: Base64Bytes | None = None
+    headers: list[tuple[Text, Text | None]] = []
     value_bytes: Count | None = None
-    value: str | None = None
-    value_base64: str | None = None
+    value: Text | None = None
+    value_base64: Base64Bytes | None = None
 
 
 class _PartitionFile(_Strict):
@@ -59,10 +79,11 @@ class _PartitionFile(_Strict):
     log_end: Offset | None = None
     last_stable: int | None = None
     topic_id: str | None = None
-    from_metadata: str = ""
-    to_metadata: str = ""
-    reason: str = ""
-    notes: list[str] = []
+    topic_is_gone: bool = False
+    from_metadata: Text = ""
+    to_metadata: Text = ""
+    reason: Text = ""
+    notes: list[Text] = []
     records: list[_RecordFile] = []
 
     @model_validator(mode="after")
@@ -73,10 +94,10 @@ class _PartitionFile(_Strict):
 
 
 class _MemberFile(_Strict):
-    member_id: str
-    client_id: str = ""
-    host: str = ""
-    instance_id: str | None = None
+    member_id: Text
+    client_id: Text = ""
+    host: Text = ""
+    instance_id: Text | None = None
 
 
 class PlanFile(_Strict):
@@ -84,20 +105,20 @@ class PlanFile(_Strict):
 
     schema_version: Literal[1]
     kind: Kind
-    cluster_id: str | None
-    group: Annotated[str, Field(min_length=1)]
+    cluster_id: Text | None
+    group: Annotated[Text, Field(min_length=1)]
     group_type: GroupType | None
     made_at: Time
-    state: str
+    state: Text
     epoch: int | None = None
     members: list[_MemberFile] = []
-    specification: str
+    specification: Text
     summary: str = ""
     warnings: list[str] = []
     totals: dict[str, int] = {}
-    instance_id: str | None = None
-    undoes: str | None = None
-    command: str = ""
+    instance_id: Text | None = None
+    undoes: Text | None = None
+    command: Text = ""
     partitions: list[_PartitionFile] = []
 
     @model_validator(mode="after")
@@ -197,6 +218,7 @@ def _row(row: _PartitionFile) -> PartitionPlan:
         from_metadata=row.from_metadata,
         to_metadata=row.to_metadata,
         topic_id=row.topic_id,
+        topic_is_gone=row.topic_is_gone,
         asked_offset=row.asked,
         log_start=row.log_start,
         log_end=row.log_end,
@@ -226,7 +248,5 @@ def _head(record: _RecordFile) -> RecordHead:
     )
 
 
-def _data(text: str | None, base64: str | None) -> bytes | None:
-    if base64 is not None:
-        return b64decode(base64)
-    return None if text is None else text.encode()
+def _data(text: str | None, data: bytes | None) -> bytes | None:
+    return data if text is None else text.encode()

@@ -238,6 +238,7 @@ def _row(tp: TopicPartition, position: Position | None) -> PartitionPlan:
         from_offset=lag.committed,
         from_metadata=position.metadata,
         topic_id=None if is_deleted else position.topic_id,
+        topic_is_gone=is_deleted,
         log_start=lag.log_start,
         log_end=lag.log_end,
         last_stable=lag.last_stable,

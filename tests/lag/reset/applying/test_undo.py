@@ -71,7 +71,7 @@ def test_an_undone_first_commit_is_a_deletion_and_not_in_the_csv() -> None:
 
 
 def test_a_dropped_topic_cannot_be_committed_again() -> None:
-    gone = PartitionPlan(TopicPartition("gone", 0), Action.DELETE, 5, None)
+    gone = PartitionPlan(TopicPartition("gone", 0), Action.DELETE, 5, None, topic_is_gone=True)
     undo = known(undo_plan(Plan(Kind.DELETE_GROUP, "c", "g", None, 0, "Empty", None, (), "x", (gone,)), 1))
     assert [(row.action, bool(row.reason)) for row in undo.partitions] == [(Action.NONE, True)]
 

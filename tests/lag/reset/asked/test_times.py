@@ -24,10 +24,17 @@ def test_a_time_without_a_zone_is_refused() -> None:
         timestamp_ms("2026-11-25T10:00:00")
 
 
-@pytest.mark.parametrize("text", ["", "1", "1y", "P", "PT", "1h 30m", "-1h", "P1Y", "999999999w", "١h"])
+@pytest.mark.parametrize(
+    "text", ["", "1", "1y", "P", "PT", "1h 30m", "-1h", "P1Y", "999999999w", "١h", "9" * 5000 + "h", "1h" * 5000]
+)
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(ConfigError):
         duration_ms(text)
+
+
+def test_a_time_before_1970_is_not_the_end_of_the_log() -> None:
+    """To Kafka, the timestamp -1 is the end of the log."""
+    assert timestamp_ms("1969-12-31T23:59:59.999Z") == 0
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "-1", "2026-13-01T00:00:00Z", "999999999999999"])

@@ -40,6 +40,7 @@ def rows(draw: st.DrawFn, tp: TopicPartition) -> PartitionPlan:
         to_offset=draw(st.integers(0, 2**63 - 1)) if action is Action.SET else None,
         from_metadata=draw(TEXTS),
         asked_offset=draw(st.none() | st.integers(-(2**63), 2**63 - 1)),
+        topic_is_gone=draw(st.booleans()),
         log_end=draw(OFFSETS),
         from_ms=draw(st.none() | TIMES),
         read_again=draw(OFFSETS),
@@ -109,6 +110,19 @@ def test_a_wrong_row_is_refused_and_named(tmp_path: Path, change: dict[str, obje
     (tmp_path / "plan.json").write_text(json.dumps(document, indent=1))
     with pytest.raises(ConfigError, match=named):
         load_plan(tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize(
+    ("head", "named"), [({"key_base64": "abc"}, "key_base64"), ({"key": "\ud800"}, "key: .*not Unicode text")]
+)
+def test_a_record_whose_key_is_no_bytes_is_refused(tmp_path: Path, head: dict[str, str], named: str) -> None:
+    document = plan_document(an_example())
+    document["partitions"][0]["records"] = [{"offset": 0, "at": "2026-11-25T10:00:00Z", **head}]
+    (tmp_path / "plan.json").write_text(json.dumps(document))
+    with pytest.raises(ConfigError, match=named):
+        load_plan(tmp_path / "plan.json")
+    with pytest.raises(ConfigError, match=named):
+        plan_from_document(document)
 
 
 def test_a_partition_that_is_listed_twice_is_refused() -> None:
