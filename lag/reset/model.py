@@ -98,10 +98,11 @@ class Action(StrEnum):
 class PartitionPlan:
     """The change in one partition: offset `from_offset` (None: no commit) becomes `to_offset` (None: no commit).
 
-    `topic_is_gone`: its topic does not exist, and nothing can be committed for it. `asked_offset` is the offset that was asked for where the log does not reach that far. `from_ms` and `to_ms` are the
-    times of the first record at or after each offset. `read_again`, `skipped` and `deleted` (before they were read)
-    count offsets; `gaps` counts those of the first two that have no record (compaction, markers of transactions).
-    `reason` says why the action is NONE; `notes` why a value is None.
+    `topic_is_gone`: its topic does not exist, and nothing can be committed for it. `asked_offset` is the offset that
+    was asked for where the log does not reach that far. `from_ms` and `to_ms` are the times of the first record at or
+    after each offset. `read_again`, `skipped` and `deleted` (before they were read) count offsets; `gaps` counts those
+    of the first two that have no record (compaction, markers of transactions). `reason` says why the action is NONE;
+    `notes` why a value is None.
     """
 
     tp: TopicPartition

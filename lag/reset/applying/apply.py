@@ -75,7 +75,7 @@ def apply_plan(
     audit: Audit = no_audit,
     batch: int = BATCH,
 ) -> Applied:
-    """Apply a plan. Raises ResetRefused or ConnectError, after the first write only ConnectError: it was not read back."""
+    """Apply a plan. Raises ResetRefused or ConnectError; after the first write only ConnectError, as it is unread."""
     undo = undo_plan(plan, now_ms())
     try:
         now = _checked(plan, cluster)
