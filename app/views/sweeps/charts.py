@@ -14,6 +14,8 @@ from app.views.sweeps.tables import Grid
 
 ROW_PX = 26
 HEAD_PX = 34
+LETTER_PX = 8
+"""Of an assignor's name."""
 FRONTIER_PX = 300
 MAX_TICKS = 6
 Say = Callable[[float], str]
@@ -24,14 +26,19 @@ Point = tuple[str, int, float]
 
 
 def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colours: Palette) -> go.Figure:
-    """Members (rows) x assignors (columns); a darker cell has a higher value. `now` is framed.
+    """Members (rows) x assignors (columns); the higher the value, the stronger the colour. `now` is framed.
 
     `say` formats values for hover texts, `brief` for cells. Assignors are the columns because a phone has room for few.
 
     The second trace has a point on each cell for clicks: `customdata` is assignor and members, None for an impossible
     case.
     """
-    fig = base.figure(colours, ROW_PX * len(grid.members) + HEAD_PX, left=64, top=HEAD_PX, bottom=2)
+    names = _two_lines(grid.assignors)
+    # On a phone the names are turned. Where they are not, the rows are higher instead.
+    turned_px = LETTER_PX * max(len(line) for name in names for line in name.split("<br>"))
+    height_px = ROW_PX * len(grid.members) + max(HEAD_PX, round(turned_px))
+    fig = base.figure(colours, height_px, left=64, top=HEAD_PX, bottom=2)
+    fig.update_layout(minreducedheight=ROW_PX)
     _cells(fig, grid, brief, colours)
     fig.add_scatter(**_targets(grid, say, colours))
     if now is not None and now[0] in grid.assignors and now[1] in grid.members:
@@ -40,6 +47,10 @@ def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colo
     _axes(fig, grid, colours)
     fig.update_layout(hoverdistance=-1)  # the whole cell can be clicked
     return fig
+
+
+def _two_lines(names: Sequence[str]) -> list[str]:
+    return [name.replace("-", "-<br>") for name in names]
 
 
 def _cells(fig: go.Figure, grid: Grid, brief: Say, colours: Palette) -> None:
@@ -67,7 +78,7 @@ def _axes(fig: go.Figure, grid: Grid, colours: Palette) -> None:
         automargin=True,
         autotickangles=[0, 90],
         tickvals=list(range(columns)),
-        ticktext=[name.replace("-", "-<br>") for name in grid.assignors],  # a phone has 95 px for each column
+        ticktext=_two_lines(grid.assignors),
         ticklabeloverflow="allow",
         tickfont={"family": base.MONO, "size": 12, "color": colours.text},
     )

@@ -62,11 +62,12 @@ def _map(cells: pd.DataFrame, members: int, now: tuple[str, int] | None) -> None
     measure = tables.BY_KEY[_pills("measure", known, lambda key: tables.BY_KEY[key].label, "hot_share")]
     grid = tables.grid(cells[cells["members"].isin(_shown_members(cells, members))], measure)
     say, brief = partial(text.value, measure), partial(text.brief, measure)
-    fig = charts.heat_map(grid, say, brief, now, state.palette())
+    colours = state.palette()
+    fig = charts.heat_map(grid, say, brief, now, colours)
     key, alt = f"sweep_map_{measure.key}", text.map_alt(cells, measure)
     picked = widgets.chart(fig, key, alt, on_select="rerun", selection_mode="points")
     unit = ", in %" if measure.is_share else ""
-    widgets.note(f"{measure.help}{unit}. Darker is more.")
+    widgets.note(f"{measure.help}{unit}. {'Brighter' if colours.is_dark else 'Darker'} is more.")
     _follow_click(picked, cells)
 
 

@@ -80,8 +80,8 @@ def _nothing_moves(quality: Quality, scenario: Scenario, assignor: str) -> str:
     if not quality.members:
         return "This group has no members: add one to see its partitions"
     members = formats.plural(quality.members, "member")
-    each = f"{formats.plural(quality.partitions, 'partition')} on {members}, {tables.each(quality)} each"
-    return f"{each}: add an event to see what moves"
+    each = f", {tables.each(quality)} each" if quality.members > 1 else ""
+    return f"{formats.plural(quality.partitions, 'partition')} on {members}{each}: add an event to see what moves"
 
 
 def _idle(quality: Quality) -> str:
