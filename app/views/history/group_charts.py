@@ -30,7 +30,8 @@ def lag(
     widgets.titled("Lag", f":gray[records behind, {step}]")
     known = series["lag_records"].count()
     if known < 2:
-        st.markdown(f":gray[Not enough data for a line: {formats.plural(known, 'point')} in this time range.]")
+        few = f"Not enough data for a line: {formats.plural(known, 'point')} in this time range."
+        st.markdown(f":gray[{parts.UNREAD if parts.has_errors() else few}]")
         return
     marks, legend = _marks(health, span)
     local = state.local()
@@ -85,9 +86,8 @@ def time_lag(scope: Scope, series: pd.DataFrame, span: Span) -> None:
     """Time lag over time."""
     widgets.titled("Time lag", ":gray[age of the oldest record that is not committed]")
     if series["time_lag_s"].count() < 2:
-        st.markdown(
-            ":gray[Not known in this time range: it needs samples of the log end, which reach back two hours at most.]"
-        )
+        needs = "Not known in this time range: it needs samples of the log end, which reach back two hours at most."
+        st.markdown(f":gray[{parts.UNREAD if parts.has_errors() else needs}]")
         return
     local = state.local()
     times = [local(at // 1000) for at in series["at_us"]]

@@ -59,11 +59,12 @@ def cells(frame: pd.DataFrame, span: Span) -> None:
 def partitions(frame: pd.DataFrame) -> None:
     """How bad: one row for each partition."""
     shown = frame.head(MAX_ROWS)
+    if frame.empty:
+        widgets.titled("Partitions")
+        st.markdown(f":gray[{parts.UNREAD if parts.has_errors() else 'No partition has data in this time range.'}]")
+        return
     legend = f":gray[{formats.count(len(frame))}, highest lag first]"
     widgets.titled_table("Partitions", legend, "partitions", tables.partitions_export(frame))
-    if frame.empty:
-        st.markdown(":gray[No partition has data in this time range.]")
-        return
     oldest = list(map(_oldest, shown["time_lag_s"], shown["at_least_s"]))
     view = shown.assign(at=tables.local(shown["most_at_us"], state.local()), oldest=oldest)
     view["commit_gap"] = widgets.timedeltas(shown["commit_gap_max_s"])

@@ -99,6 +99,9 @@ def show_error(error: HistoryError) -> None:
     widgets.line(":red", "error", "This part of the history cannot be read", formats.md(str(error)))
 
 
+UNREAD = "Not known: a part of the history cannot be read."
+
+
 def has_errors() -> bool:
     """Whether a part of the page could not be read."""
     return bool(st.session_state[_SHOWN_ERRORS])

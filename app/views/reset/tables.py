@@ -22,7 +22,7 @@ PLAN = {
     "read_again": Column("Read again", 92),
     "skipped": Column("Skipped", 92),
     "lag_after": Column("Lag after", 92),
-    "remark": Column("Remark", 320),
+    "remark": Column("Remark", 260),
     "from_time": Column("Time at From", 190, "Time of the first record at or after the offset"),
     "to_time": Column("Time at To", 190, "Time of the first record at or after the offset"),
     "log_start": Column("Log start", 92),
