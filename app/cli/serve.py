@@ -40,6 +40,7 @@ from app.log_format import LogFormat
 from app.pages import PAGES, SCRIPT
 from app.server.listener import Listener
 from app.server.settings import MAX_NAME_LENGTH, ClusterSettings, Settings, read_settings
+from lag.audit.log import AuditLog
 from lag.cluster.connection.settings import load_settings
 from lag.errors import ConfigError
 
@@ -178,9 +179,11 @@ def checked_settings() -> Settings:
 
         load_policy(settings.policy)
     if settings.notices is not None:
+        from app.notices.store import check_state
         from app.notices.targets import load_notices
 
-        load_notices(settings.notices)
+        check_state(load_notices(settings.notices).state)
+    AuditLog(settings.audit).check()
     check_files(settings)
     return settings
 

@@ -2,13 +2,17 @@
 
 import json
 import secrets
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
+from pydantic import TypeAdapter
+
 MOST_TEXT = 2_000
 """Characters of a text; more are cut off."""
+LAST_MS = 253_402_300_799_999
+"""The end of the year 9999, the last that a time of Python can have."""
 
 
 class Outcome(StrEnum):
@@ -49,12 +53,15 @@ class AuditEvent:
         return json.dumps(self.document(), separators=(",", ":"))
 
 
+_EVENT = TypeAdapter(AuditEvent)
+
+
 def event_of(line: str) -> AuditEvent | None:
     """The event in a line; None for a line that is none, such as one that was cut off by a crash."""
     try:
         read = json.loads(line)
-        known = {each.name: read[each.name] for each in fields(AuditEvent) if each.name in read}
-        known.setdefault("event_id", sha256(line.strip().encode()).hexdigest()[:16])  # a line of an earlier version
-        return AuditEvent(**{**known, "outcome": Outcome(read["outcome"])})
-    except (KeyError, TypeError, ValueError):
+        read.setdefault("event_id", sha256(line.strip().encode()).hexdigest()[:16])  # a line of an earlier version
+        event = _EVENT.validate_python(read)
+    except (AttributeError, ValueError):
         return None
+    return event if 0 <= event.at_ms <= LAST_MS else None

@@ -3,6 +3,7 @@
 Several processes may append to it, as the server and `groupscope token` do.
 """
 
+import errno
 import fcntl
 import os
 import socket
@@ -10,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 
 from lag.audit.event import AuditEvent, event_of
@@ -41,7 +43,7 @@ class AuditLog:
                 return
             try:
                 with _opened(self.path) as file:
-                    os.write(file, f"{event.line()}\n".encode())
+                    _add(file, event.line())
                     if os.fstat(file).st_size > self._most_bytes:
                         self._rotate(self.path)
             except OSError as error:
@@ -67,15 +69,21 @@ class AuditLog:
         return file.st_ino, file.st_size
 
     def newest_first(self) -> Iterator[AuditEvent]:
-        """All events that are kept, file by file. Raises ConfigError if a file cannot be read."""
+        """All events that are kept, file by file, each once: a file that is rotated meanwhile is read twice.
+
+        One that is added meanwhile may come after older ones. Raises ConfigError if a file cannot be read.
+        """
         if self.path is None:
             with self._lock:
                 kept = list(self._kept)
             yield from reversed(kept)
             return
+        seen: set[str] = set()
         try:
-            for file in self._files(self.path):
-                yield from _newest(file)
+            for event in chain.from_iterable(map(_newest, self._files(self.path))):
+                if event.event_id not in seen:
+                    seen.add(event.event_id)
+                    yield event
         except OSError as error:
             raise _unusable(self.path, error) from None
 
@@ -103,7 +111,7 @@ class AuditLog:
 def _opened(path: Path) -> Iterator[int]:
     """The file, open to append and locked, so that no other process rotates it meanwhile."""
     while True:
-        file = os.open(path, os.O_APPEND | os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, OWNER_ONLY)
+        file = os.open(path, os.O_APPEND | os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, OWNER_ONLY)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
             if _is_at(path, file):
@@ -111,6 +119,16 @@ def _opened(path: Path) -> Iterator[int]:
                 return
         finally:
             os.close(file)
+
+
+def _add(file: int, line: str) -> None:
+    """Append the line, whole or not at all. One that a crash has cut off must not take it with it."""
+    size, data = os.fstat(file).st_size, f"{line}\n".encode()
+    if size and os.pread(file, 1, size - 1) != b"\n":
+        data = b"\n" + data
+    if os.write(file, data) < len(data):
+        os.ftruncate(file, size)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _is_at(path: Path, file: int) -> bool:

@@ -33,11 +33,16 @@ class AuditRecorder:
         try:
             self._copy.copy()
         except GroupscopeError as error:
-            if self.problem != str(error):
-                logger.warning("%s", error)
-            self.problem = str(error)
+            self._failed(str(error))
+        except Exception as error:  # noqa: BLE001 - the thread must go on
+            self._failed(f"Audit events are not copied to the history: internal error ({type(error).__name__})")
         else:
             self.problem = None
+
+    def _failed(self, problem: str) -> None:
+        if self.problem != problem:
+            logger.warning("%s", problem)
+        self.problem = problem
 
     def __enter__(self) -> "AuditRecorder":
         self._thread.start()

@@ -1,6 +1,6 @@
 """The table `audit_events`: what an audit log has, copied into the history, where it is kept longer."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -9,7 +9,7 @@ from lag.audit.event import AuditEvent, Outcome
 from lag.audit.log import AuditLog
 from lag.history.schemas import AUDIT_EVENTS, TIME
 from lag.history.store import History, literal, timestamp
-from lag.times import from_ms, ms
+from lag.times import from_ms, ms, wall_clock_ms
 
 LATE_MS = 86_400_000
 """Processes append to one log, and the clock of one may be that much behind, or have been that much ahead."""
@@ -18,10 +18,13 @@ _TABLE = AUDIT_EVENTS.name
 
 
 class AuditCopy:
-    """Copies the events of a log to the history, each once: what the table has is known by its id."""
+    """Copies the events of a log to the history, each once: what the table has is known by its id.
 
-    def __init__(self, log: AuditLog, history: History) -> None:
-        self._log, self._history = log, history
+    `now_ms` is the wall clock.
+    """
+
+    def __init__(self, log: AuditLog, history: History, now_ms: Callable[[], int] = wall_clock_ms) -> None:
+        self._log, self._history, self._now_ms = log, history, now_ms
         self._version: object = None
 
     def copy(self) -> int:
@@ -32,24 +35,32 @@ class AuditCopy:
         version = self._log.version
         if version == self._version:
             return 0
-        new = list(self._missing(self._stored()))  # read each time: another server may copy the same log
+        since_ms = self._since_ms()  # read each time: another server may copy the same log
+        new = list(self._missing(since_ms, self._stored(since_ms)))
         if new:
             self._history.append(_TABLE, _rows(new, self._log.place))
         self._version = version
         return len(new)
 
-    def _stored(self) -> Mapping[str, int]:
-        """The times, by id, of this log's events in the table that are at most LATE_MS older than the newest."""
-        mine = f"FROM {_TABLE} WHERE log = {literal(self._log.place)}"
-        (newest,) = self._history.query(f"SELECT max(at) AS at {mine}", _TABLE)["at"].to_pylist()
-        if newest is None:
-            return {}
-        since = timestamp(from_ms(ms(newest) - LATE_MS))
-        rows = self._history.query(f"SELECT event_id, at {mine} AND at >= {since}", _TABLE)
-        return {row["event_id"]: ms(row["at"]) for row in rows.to_pylist()}
+    def _since_ms(self) -> int:
+        """LATE_MS before this log's newest event in the table; 0 without one.
 
-    def _missing(self, copied: Mapping[str, int]) -> Iterator[AuditEvent]:
-        since_ms = max(copied.values(), default=LATE_MS) - LATE_MS
+        An event of a clock that was far ahead does not count: after it, all others would be too old.
+        """
+        until = timestamp(from_ms(self._now_ms() + LATE_MS))
+        query = f"SELECT max(at) AS at {self._mine()} AND at <= {until}"
+        (newest,) = self._history.query(query, _TABLE)["at"].to_pylist()
+        return 0 if newest is None else ms(newest) - LATE_MS
+
+    def _stored(self, since_ms: int) -> frozenset[str]:
+        """The ids of this log's events in the table from that time on."""
+        rows = self._history.query(f"SELECT event_id {self._mine()} AND at >= {timestamp(from_ms(since_ms))}", _TABLE)
+        return frozenset(rows["event_id"].to_pylist())
+
+    def _mine(self) -> str:
+        return f"FROM {_TABLE} WHERE log = {literal(self._log.place)}"
+
+    def _missing(self, since_ms: int, copied: frozenset[str]) -> Iterator[AuditEvent]:
         for event in self._log.newest_first():
             if event.at_ms < since_ms - LATE_MS:
                 return

@@ -22,6 +22,11 @@ NO_LOGIN = (
     "--trust-header), or start it with --insecure."
 )
 
+OPEN_WRITES = (
+    "This server has no login: --insecure with --allow-writes would let everybody change offsets. Configure a login, or "
+    "leave one of the two out."
+)
+
 
 def refusal(asked: Connection, settings: Settings) -> Refusal | None:
     """Why nobody may make the request; None: somebody may."""
@@ -42,8 +47,10 @@ def _origin(asked: Connection, _settings: Settings) -> Refusal | None:
 
 
 def _listener(asked: Connection, settings: Settings) -> Refusal | None:
-    if asked.path in PROBES or settings.has_login or settings.insecure or is_loopback(asked.local_address):
+    if asked.path in PROBES or settings.has_login or is_loopback(asked.local_address):
         return None
+    if settings.insecure:
+        return Refusal(HTTPStatus.FORBIDDEN, OPEN_WRITES) if settings.allow_writes else None
     return Refusal(HTTPStatus.FORBIDDEN, NO_LOGIN)
 
 

@@ -192,6 +192,18 @@ def test_two_clusters_of_one_name(tmp_path: Path) -> None:
     )
 
 
+def test_audit_log_and_state_of_the_notices_that_cannot_be_written(tmp_path: Path) -> None:
+    serve = ("serve", "--bootstrap-server", "127.0.0.1:1", "--port", "0")
+    (tmp_path / "no-folder").write_text("")
+    assert refused(*serve, "--audit", str(tmp_path / "no-folder" / "audit")) == (
+        f"The audit log {tmp_path}/no-folder/audit cannot be used: Not a directory. Name another file with --audit"
+    )
+    notices = write(
+        tmp_path / "notices.yaml", f"state: {tmp_path}/no-folder/state\nslack: [{{name: a, url: 'http://x/y'}}]"
+    )
+    assert refused(*serve, "--notices", str(notices)).endswith("Name another file as `state`")
+
+
 def test_port_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

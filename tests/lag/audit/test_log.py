@@ -1,9 +1,12 @@
 """The audit log: every event once, in order, readable by its owner alone."""
 
+import resource
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lag.audit.event import MOST_TEXT, AuditEvent, Outcome, event_of
+from lag.audit.event import LAST_MS, MOST_TEXT, AuditEvent, Outcome, event_of
 from lag.audit.log import MOST_KEPT, AuditLog
 from lag.errors import ConfigError
 
@@ -34,7 +37,7 @@ def test_events_are_read_newest_first_also_by_another_log(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@given(st.builds(AuditEvent, st.integers(0, 2**53), st.text(), st.sampled_from(Outcome), st.none() | st.text()))
+@given(st.builds(AuditEvent, st.integers(0, LAST_MS), st.text(), st.sampled_from(Outcome), st.none() | st.text()))
 def test_an_event_survives_its_line(its: AuditEvent) -> None:
     assert "\n" not in its.line()
     assert event_of(its.line()) == its
@@ -47,7 +50,20 @@ def test_texts_are_cut_off() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["", "{", "[]", "null", '{"at_ms": 1}', '{"at_ms": 1, "action": "a", "outcome": "no"}']
+    "line",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"at_ms": 1}',
+        '{"at_ms": 1, "action": "a", "outcome": "no"}',
+        '{"at_ms": "2026-11-26T10:00:00Z", "action": "a", "outcome": "ok"}',
+        '{"at_ms": 1e400, "action": "a", "outcome": "ok"}',
+        '{"at_ms": 253402300800000, "action": "a", "outcome": "ok"}',
+        '{"at_ms": 1, "action": 5, "outcome": "ok"}',
+        '{"at_ms": 1, "action": "a", "outcome": "ok", "detail": ["x"]}',
+    ],
 )
 def test_a_line_that_is_none_is_passed_over(path: Path, line: str) -> None:
     log = AuditLog(path)
@@ -56,6 +72,46 @@ def test_a_line_that_is_none_is_passed_over(path: Path, line: str) -> None:
         file.write(f"{line}\n")
     log.append(event(2))
     assert [one.at_ms for one in log.newest_first()] == [2, 1]
+
+
+def test_an_event_that_does_not_fit_on_the_disk_is_refused_and_spoils_no_other(path: Path) -> None:
+    log = AuditLog(path)
+    log.append(event(1))
+    with room_for(path.stat().st_size + 60), pytest.raises(ConfigError, match="No space left on device"):
+        log.append(event(2))
+    log.append(event(3))
+    assert [one.at_ms for one in log.newest_first()] == [3, 1]
+
+
+@contextmanager
+def room_for(file_bytes: int) -> Iterator[None]:
+    """A write beyond that size is cut off there, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_line_that_a_crash_cut_off_takes_no_other_with_it(path: Path) -> None:
+    log = AuditLog(path)
+    log.append(event(1))
+    with path.open("a") as file:
+        file.write(event(2).line()[:40])
+    log.append(event(3))
+    assert [one.at_ms for one in log.newest_first()] == [3, 1]
+
+
+def test_an_event_is_read_once_while_its_file_is_rotated(path: Path) -> None:
+    size = len(event(1).line()) + 1
+    log = AuditLog(path, most_bytes=3 * size)
+    for at_ms in (1, 2, 3):
+        log.append(event(at_ms))
+    read = log.newest_first()
+    first = next(read)
+    log.append(event(4))
+    assert [one.at_ms for one in (first, *read)] == [3, 2, 1, 4]
 
 
 def test_full_files_are_kept_beside_it_and_the_oldest_are_deleted(path: Path) -> None:

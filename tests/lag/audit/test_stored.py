@@ -66,6 +66,24 @@ def test_an_event_of_a_process_whose_clock_is_behind_is_copied(log: AuditLog, hi
     assert (copy.copy(), times(history)) == (1, [LATE_MS, 0])
 
 
+def test_one_event_of_a_clock_far_ahead_holds_up_no_later_one(log: AuditLog, history: History) -> None:
+    year_ms = 365 * LATE_MS
+    copy = AuditCopy(log, history, lambda: AT_MS)
+    for after_ms in (0, year_ms, 10, 20):
+        log.append(event(after_ms))
+        assert copy.copy() == 1
+    assert AuditCopy(log, history, lambda: AT_MS).copy() == 0
+    assert times(history) == [year_ms, 20, 10, 0]
+
+
+def test_nothing_is_copied_twice_when_the_clock_was_set_back(log: AuditLog, history: History) -> None:
+    log.append(event(0))
+    assert AuditCopy(log, history, lambda: AT_MS).copy() == 1
+    log.append(event(1))
+    assert AuditCopy(log, history, lambda: AT_MS - 10 * LATE_MS).copy() == 1
+    assert times(history) == [1, 0]
+
+
 def test_events_that_could_not_be_written_are_copied_later(log: AuditLog, tmp_path: Path) -> None:
     (tmp_path / "blocked").write_text("no folder")
     history = History(tmp_path / "blocked")
@@ -126,3 +144,16 @@ def test_the_recorder_names_a_problem_until_it_is_over(log: AuditLog, tmp_path: 
         (tmp_path / "history").unlink()
         wait_until(lambda: recorder.problem is None)
     assert times(history) == [0]
+
+
+def test_the_recorder_goes_on_after_an_error_that_nobody_expected(
+    log: AuditLog, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log.append(event(0))
+    with monkeypatch.context() as broken, AuditRecorder(log, history, every_s=0.05) as recorder:
+        broken.setattr(AuditCopy, "copy", lambda _: 1 / 0)
+        wait_until(lambda: recorder.problem is not None)
+        assert (recorder.problem or "").endswith("internal error (ZeroDivisionError)")
+        broken.undo()
+        wait_until(lambda: times(history) == [0])
+        wait_until(lambda: recorder.problem is None)

@@ -89,10 +89,14 @@ def test_a_name_that_was_allowed_is_answered() -> None:
     assert answer(served, Asked("/", headers={"Host": "lag.example.com"})).status == 200
 
 
-@pytest.mark.parametrize(("insecure", "status"), [(False, 403), (True, 200)])
-def test_without_login_other_machines_are_answered_only_if_that_was_asked_for(insecure: bool, status: int) -> None:
+@pytest.mark.parametrize(
+    ("insecure", "allow_writes", "status"), [(False, False, 403), (True, False, 200), (True, True, 403)]
+)
+def test_without_login_other_machines_are_answered_only_if_that_was_asked_for(
+    insecure: bool, allow_writes: bool, status: int
+) -> None:
     asked = Asked("/", headers={"Host": "10.0.0.7:8501"}, server=("10.0.0.7", 8501))
-    assert answer(app(Settings(insecure=insecure)), asked).status == status
+    assert answer(app(Settings(insecure=insecure, allow_writes=allow_writes)), asked).status == status
 
 
 @pytest.mark.parametrize("path", ["/api/live", "/api/ready"])
