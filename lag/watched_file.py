@@ -44,6 +44,8 @@ class WatchedFile(Generic[Value]):
         except ConfigError as error:
             error.__traceback__ = error.__context__ = None
             return Reading(self._reading.value, error)
+        except Exception as error:  # noqa: BLE001 - whatever is in the file must not stop a poll
+            return Reading(self._reading.value, ConfigError(f"{self._path} cannot be read: {type(error).__name__}"))
 
 
 def _version(path: Path) -> tuple[int, int, int] | None:

@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from app.notices.due import Event, due
@@ -70,18 +70,23 @@ class Board:
             self._incidents = after(self._incidents, poll, self._least(), self._new_id)
             self._changed.notify_all()
 
-    def due(self, target: Target) -> tuple[Incident, Event] | None:
-        """The next notice for the target, with the evidence of the last poll."""
+    def due(self, target: Target, failed: Sequence[str] = ()) -> tuple[Incident, Event] | None:
+        """The next notice for the target, with the evidence of the last poll. `failed`: see `due.due`."""
         incidents = self._incidents.values()
-        found = due(target.name, target.rules, incidents, self._notices.maintenance, self._clock_ms())
+        found = due(target.name, target.rules, incidents, self._notices.maintenance, self._clock_ms(), failed)
         return None if found is None else (self._with_evidence(found[0]), found[1])
 
-    def begin(self, target: Target, incident: Incident) -> None:
-        """The notice is about to be sent. One that is not confirmed later may have arrived."""
-        if target.name not in incident.deliveries:
+    def begin(self, target: Target, incident: Incident) -> bool:
+        """The notice is about to be sent. One that is not confirmed later may have arrived.
+
+        Returns whether it is the first attempt for this incident.
+        """
+        is_first = target.name not in incident.deliveries
+        if is_first:
             self._deliver(target, incident, Delivery(incident.severity, self._clock_ms(), confirmed=False))
         if incident.id not in self._stored or time.monotonic() - self._stored_s >= SAVE_EVERY_S:
             self.save()
+        return is_first
 
     def confirm(self, target: Target, incident: Incident) -> None:
         """The notice arrived."""
@@ -89,7 +94,7 @@ class Board:
         self._deliver(target, incident, Delivery(incident.severity, self._clock_ms(), True, closed))
 
     def withdraw(self, target: Target, incident: Incident) -> None:
-        """The notice did not arrive. If it was the first one, the target knows nothing of the incident."""
+        """The first attempt of the first notice did not arrive: the target knows nothing of the incident."""
         with self._changed:
             current = self._incidents.get(incident.id)
             if current is None or (last := current.deliveries.get(target.name)) is None or last.confirmed:

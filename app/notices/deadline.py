@@ -4,8 +4,8 @@ import http.client
 import socket
 import threading
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 
@@ -13,23 +13,22 @@ class Deadline:
     """Hangs up the connections that were opened for one exchange."""
 
     def __init__(self) -> None:
-        self._lock, self._sockets = threading.Lock(), list[socket.socket]()
+        self._lock, self._sockets = threading.Lock(), list[Callable[[], socket.socket | None]]()
         self.passed = False
 
-    def add(self, connection: socket.socket) -> None:
-        """Hang up this one too."""
+    def add(self, opened: Callable[[], socket.socket | None]) -> None:
+        """Hang up the socket that this gives then, too."""
         with self._lock:
-            self._sockets.append(connection)
+            self._sockets.append(opened)
 
     def hang_up(self) -> None:
         """The time is over."""
         with self._lock:
             self.passed = True
-            for connection in self._sockets:
-                try:
-                    socket.socket.shutdown(connection, socket.SHUT_RDWR)  # below TLS, which another thread is using
-                except OSError:
-                    continue  # it is closed already
+            for opened in self._sockets:
+                if (found := opened()) is not None:
+                    with suppress(OSError):  # it is closed already
+                        socket.socket.shutdown(found, socket.SHUT_RDWR)  # below TLS, which another thread is using
 
 
 @contextmanager
@@ -49,16 +48,16 @@ class _Http(http.client.HTTPConnection):
     limit: Deadline
 
     def connect(self) -> None:
+        self.limit.add(lambda: self.sock)  # a proxy may keep it waiting while it connects
         super().connect()
-        self.limit.add(self.sock)
+        opened = self.sock
+        self.limit.add(lambda: opened)  # the connection forgets it when an answer begins
+        if self.limit.passed:  # during the handshake of TLS there was nothing to hang up
+            raise TimeoutError
 
 
-class _Https(http.client.HTTPSConnection):
-    limit: Deadline
-
-    def connect(self) -> None:
-        super().connect()
-        self.limit.add(self.sock)
+class _Https(_Http, http.client.HTTPSConnection):
+    """Its `connect` adds TLS."""
 
 
 class LimitedHttp(urllib.request.HTTPHandler):

@@ -42,11 +42,17 @@ class Rules:
 
 
 def due(
-    target: str, rules: Rules, incidents: Iterable[Incident], maintenance: Sequence[Maintenance], now_ms: int
+    target: str,
+    rules: Rules,
+    incidents: Iterable[Incident],
+    maintenance: Sequence[Maintenance],
+    now_ms: int,
+    failed: Sequence[str] = (),
 ) -> tuple[Incident, Event] | None:
     """The first notice that the target is to be sent now; None: there is none. `now_ms` is ms since 1970.
 
-    Ends come first, then the most severe.
+    Ends come first, then the most severe. Those whose last attempt failed come after all others: `failed` has their
+    ids, the latest failure last.
     """
     wanted = (
         (one, event)
@@ -54,7 +60,12 @@ def due(
         if (event := _event(one, one.deliveries.get(target), rules, now_ms))
         and _may_send(one, rules, maintenance, now_ms)
     )
-    return min(wanted, key=lambda found: (found[1] is not Event.CLOSE, -found[0].severity), default=None)
+    turn = {incident_id: number for number, incident_id in enumerate(failed, 1)}
+    return min(
+        wanted,
+        key=lambda found: (turn.get(found[0].id, 0), found[1] is not Event.CLOSE, -found[0].severity),
+        default=None,
+    )
 
 
 def _event(incident: Incident, last: Delivery | None, rules: Rules, now_ms: int) -> Event | None:

@@ -153,7 +153,7 @@ def _end(text: str, info: ValidationInfo) -> int:
 def _address(text: str) -> str:
     try:
         its = MailAddress(addr_spec=text)
-    except (HeaderParseError, ValueError, IndexError):
+    except (HeaderParseError, ValueError, IndexError, AttributeError):  # the parser's own, as for "a@["
         its = MailAddress()
     if not its.username or not its.domain or not text.isascii():
         raise ValueError("An e-mail address is expected, such as oncall@example.com.")

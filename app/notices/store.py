@@ -59,6 +59,13 @@ def lock_state(path: Path) -> IO[bytes] | None:
     return file
 
 
+def check_state(path: Path) -> None:
+    """Raise ConfigError if the file cannot be used."""
+    load_state(path)
+    if (lock := lock_state(path)) is not None:
+        lock.close()
+
+
 def _document(incident: Incident) -> Mapping[str, Any]:
     return {
         "id": incident.id,

@@ -3,7 +3,9 @@
 import logging
 import random
 import threading
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from app.notices.board import Board
@@ -19,6 +21,8 @@ log = logging.getLogger(__name__)
 
 TICK_S = 1.0
 """How often repetitions and the end of quiet hours are looked for between polls."""
+MOST_FAILED = 1_000
+"""Incidents whose last attempt failed; they come after the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class Worker:
         self.target, self._board = target, board
         self._clock_ms, self._chance = clock_ms, chance
         self._is_removed = False
+        self._failed_ids: deque[str] = deque(maxlen=MOST_FAILED)
         self.status = TargetStatus(target.name, target.kind)
         self._thread = threading.Thread(target=self._run, name=f"notices {target.name}", daemon=True)
 
@@ -77,19 +82,19 @@ class Worker:
 
     def _step(self) -> tuple[float, bool]:
         """Send the next notice, if there is one; how long to wait then, and whether a poll ends that."""
-        found = self._board.due(self.target)
+        found = self._board.due(self.target, tuple(self._failed_ids))
         if found is None:
             self._board.save()
             return TICK_S, True
         return self._attempt(*found), False
 
     def _attempt(self, incident: Incident, event: Event) -> float:
-        self._board.begin(self.target, incident)
+        is_first = self._board.begin(self.target, incident)
         self.status = replace(self.status, sending_since_ms=self._clock_ms(), next_try_ms=None)
         try:
             self.target.send(self._notice(incident, event))
         except Undelivered as error:
-            if error.never_arrived:
+            if error.never_arrived and is_first:
                 self._board.withdraw(self.target, incident)
             return self._failed(incident, str(error), error.is_final)
         except InvalidTemplate as error:
@@ -110,6 +115,7 @@ class Worker:
         )
 
     def _succeeded(self, incident: Incident) -> float:
+        self._forget_failure(incident)
         self._board.confirm(self.target, incident)
         before, now_ms = self.status, self._clock_ms()
         if before.failures:
@@ -118,6 +124,8 @@ class Worker:
         return 0.0
 
     def _failed(self, incident: Incident, cause: str, is_final: bool) -> float:
+        self._forget_failure(incident)
+        self._failed_ids.append(incident.id)
         before, failures = self.status, self.status.failures + 1
         if cause != before.error:
             log.warning("target %s: %s", before.name, cause)
@@ -128,3 +136,7 @@ class Worker:
             self._board.confirm(self.target, incident)  # it would be refused again, and hold up those behind it
             self.status = replace(self.status, refused=before.refused + 1)
         return pause.seconds
+
+    def _forget_failure(self, incident: Incident) -> None:
+        with suppress(ValueError):
+            self._failed_ids.remove(incident.id)

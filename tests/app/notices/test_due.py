@@ -102,6 +102,14 @@ def test_ends_come_first_then_the_most_severe() -> None:
     assert due("team", Rules(), [behind, stopped], (), T0) == (stopped, Event.OPEN)
 
 
+def test_those_that_failed_last_come_after_all_others() -> None:
+    behind, stopped = incident(Status.FALLING_BEHIND, id="a"), incident(id="b")
+    over = incident(id="c", closed_ms=T0, deliveries=sent())
+    every = [behind, stopped, over]
+    assert due("team", Rules(), every, (), T0, ["c", "b"]) == (behind, Event.OPEN)
+    assert due("team", Rules(), every, (), T0, ["c", "a", "b"]) == (over, Event.CLOSE)
+
+
 steps = st.lists(st.tuples(st.sampled_from(["worse", "better", "wait", "close"]), st.booleans()), max_size=20)
 
 

@@ -15,6 +15,7 @@ import pytest
 from app.notices.board import Board
 from app.notices.due import Rules
 from app.notices.forms import Webhook
+from app.notices.messages import Undelivered
 from app.notices.notice import Notice
 from app.notices.notifier import Notifier
 from app.notices.senders import send_http
@@ -22,7 +23,7 @@ from app.notices.severity import Severity
 from app.notices.store import load_state, save_state
 from app.notices.targets import Notices, Target, load_notices
 from app.notices.templates import Into, compiled
-from app.notices.worker import TargetStatus
+from app.notices.worker import TargetStatus, Worker
 from lag.errors import ConfigError
 from lag.watched_file import Reading, WatchedFile
 from tests.app.notices.made import OK, SECRET, T0, UNCOMMITTED, WAITS, health, incident
@@ -327,6 +328,45 @@ def test_what_never_arrived_is_not_ended_at_the_target(tmp_path: Path) -> None:
     made.withdraw(its, found[0])
     made.observe("prod", health(2, T0 + 2, bad=OK))
     assert made.due(its) is None
+
+
+def test_an_end_follows_where_an_attempt_arrived_and_the_next_did_not(tmp_path: Path) -> None:
+    answers = [Undelivered("no answer"), Undelivered("connection refused", never_arrived=True)]
+    sent: list[str] = []
+
+    def send(notice: Notice) -> None:
+        sent.append(notice.event)
+        if answers:
+            raise answers.pop(0)
+
+    its = Target("a", "webhook", Rules(), send)
+    made = board(tmp_path, its)
+    worker = Worker(its, made, Clock(), lambda: 0.0)
+    made.observe("prod", health(1, T0, bad=UNCOMMITTED))
+    for _ in range(2):
+        worker._step()
+    for number in (2, 3):
+        made.observe("prod", health(number, T0 + number, bad=OK))
+    worker._step()
+    assert sent == ["open", "open", "close"]
+
+
+def test_an_incident_that_is_refused_again_and_again_holds_up_no_other(tmp_path: Path) -> None:
+    taken: list[str] = []
+
+    def send(notice: Notice) -> None:
+        if notice.incident.group_id == "a":
+            raise Undelivered("HTTP 500")
+        taken.append(notice.incident.group_id)
+
+    its = Target("a", "webhook", Rules(), send)
+    made = board(tmp_path, its)
+    worker = Worker(its, made, Clock(), lambda: 0.0)
+    made.observe("prod", health(1, T0, a=UNCOMMITTED, b=UNCOMMITTED, c=UNCOMMITTED))
+    for _ in range(5):
+        worker._step()
+    assert sorted(taken) == ["b", "c"]
+    assert worker.status.error == "HTTP 500"
 
 
 def test_a_change_of_the_file_ends_the_pause_before_a_retry(tmp_path: Path) -> None:

@@ -71,6 +71,12 @@ def test_a_server_that_hangs_or_answers_garbage_may_have_taken_it(answer: str, s
     assert (str(error), error.is_final, error.never_arrived) == (said, False, False)
 
 
+def test_a_proxy_that_does_not_come_to_an_end_is_hung_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    with http_server("drip") as proxy:
+        monkeypatch.setenv("https_proxy", proxy.url)
+        assert str(refusal("https://example.test")) == "the answer was not complete within 1.2 s"
+
+
 def test_a_host_that_is_unknown_was_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object) -> None:
         raise socket.gaierror(-2, f"Name {SECRET} not known")

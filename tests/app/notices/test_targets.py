@@ -174,6 +174,8 @@ PAGERDUTY = "pagerduty:\n  - name: a\n    routing_key: "
             "maintenance[0].end: The end must be later than the start.",
         ),
         ("email:\n  - {name: a, host: h, sender: 'g:h@x', to: [a@b]}", "line 2: email[0].sender: An e-mail address"),
+        ("email:\n  - {name: a, host: h, sender: 'a@[b', to: [a@b]}", "line 2: email[0].sender: An e-mail address"),
+        ("email:\n  - {name: a, host: h, sender: 'a@[10.0.0.1', to: [a@b]}", "email[0].sender: An e-mail address"),
         ("email:\n  - {name: a, host: h, sender: ü@x, to: [a@b]}", "line 2: email[0].sender: An e-mail address"),
         ("email:\n  - {name: a, host: h, sender: g@x, to: [a@b], user: u}", "line 2: email[0]: A login needs both"),
         (f"{SLACK}https://x\n{PAGERDUTY}k", "more than one target is named a"),

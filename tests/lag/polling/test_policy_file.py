@@ -139,6 +139,16 @@ def test_a_file_that_did_not_change_is_not_read_again(file: Path) -> None:
     assert policy.read().value is policy.read().value
 
 
+def test_a_change_that_nobody_can_read_is_a_problem_and_no_exception(file: Path) -> None:
+    def load(path: Path) -> int:
+        return 10 // int(path.read_text())
+
+    numbers = WatchedFile(written(file, "5"), load)
+    written(file, "0")
+    assert numbers.read().value == 2
+    assert str(numbers.read().problem) == f"{file} cannot be read: ZeroDivisionError"
+
+
 def test_the_last_good_policy_stays_while_the_file_is_broken(file: Path) -> None:
     policy = WatchedFile(written(file, "lag_floor: 1"), load_policy)
     written(file, "lag_flor: 2")
