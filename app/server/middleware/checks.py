@@ -23,8 +23,8 @@ NO_LOGIN = (
 )
 
 OPEN_WRITES = (
-    "This server has no login: --insecure with --allow-writes would let everybody change offsets. Configure a login, or "
-    "leave one of the two out."
+    "This server has no login: --insecure with --allow-writes would let everybody change offsets. Configure a login, "
+    "or leave one of the two out."
 )
 
 
