@@ -32,6 +32,7 @@ from app.server.compat.shutdown import graceful_shutdown_timeout
 from app.server.listener import Listener
 from app.server.middleware.access import AccessMiddleware, base_path
 from app.server.middleware.headers import content_security_policy
+from app.server.opened import opened
 from app.server.routes import ROUTES
 from app.server.source import Source
 from app.server.workers import pool
@@ -51,18 +52,17 @@ def build_app(start: Callable[[], AbstractContextManager[Source]]) -> st.App:
         count_every_click()
         never_look_up()
         source.install_pages(visitor_of_page)
-        running = start()
-        source.install(await to_thread.run_sync(running.__enter__))
-        try:
-            with graceful_shutdown_timeout():
-                yield
-        except CancelledError:  # uvicorn was forced to stop; a traceback would tell the user nothing
-            log.info("stopped without waiting for open connections")
-        finally:
-            source.uninstall()
-            await to_thread.run_sync(pool.close)
-            temporary_history.delete_all()
-            await to_thread.run_sync(running.__exit__, None, None, None)
+        async with opened(start()) as its:
+            source.install(its)
+            try:
+                with graceful_shutdown_timeout():
+                    yield
+            except CancelledError:  # uvicorn was forced to stop; a traceback would tell the user nothing
+                log.info("stopped without waiting for open connections")
+            finally:
+                source.uninstall()
+                await to_thread.run_sync(pool.close)
+                temporary_history.delete_all()
 
     access = Middleware(AccessMiddleware, policy=_policy)
     app = st.App(APP / "main.py", lifespan=lifespan, routes=ROUTES, middleware=[access])
