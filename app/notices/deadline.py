@@ -4,7 +4,7 @@ import http.client
 import socket
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -13,22 +13,27 @@ class Deadline:
     """Hangs up the connections that were opened for one exchange."""
 
     def __init__(self) -> None:
-        self._lock, self._sockets = threading.Lock(), list[Callable[[], socket.socket | None]]()
+        self._lock, self._sockets = threading.Lock(), list[socket.socket]()
         self.passed = False
 
-    def add(self, opened: Callable[[], socket.socket | None]) -> None:
-        """Hang up the socket that this gives then, too."""
+    def add(self, connection: socket.socket) -> None:
+        """Hang up this one too; at once if the time is over."""
         with self._lock:
-            self._sockets.append(opened)
+            self._sockets.append(connection)
+            if self.passed:
+                _hang_up(connection)
 
     def hang_up(self) -> None:
         """The time is over."""
         with self._lock:
             self.passed = True
-            for opened in self._sockets:
-                if (found := opened()) is not None:
-                    with suppress(OSError):  # it is closed already
-                        socket.socket.shutdown(found, socket.SHUT_RDWR)  # below TLS, which another thread is using
+            for connection in self._sockets:
+                _hang_up(connection)
+
+
+def _hang_up(connection: socket.socket) -> None:
+    with suppress(OSError):  # it is closed already
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)  # below TLS, which another thread is using
 
 
 @contextmanager
@@ -45,19 +50,27 @@ def deadline(seconds: float) -> Iterator[Deadline]:
 
 
 class _Http(http.client.HTTPConnection):
-    limit: Deadline
+    """Adds each socket as soon as it is there: `connect` waits on it for the answer of a proxy.
 
-    def connect(self) -> None:
-        self.limit.add(lambda: self.sock)  # a proxy may keep it waiting while it connects
-        super().connect()
-        opened = self.sock
-        self.limit.add(lambda: opened)  # the connection forgets it when an answer begins
-        if self.limit.passed:  # during the handshake of TLS there was nothing to hang up
-            raise TimeoutError
+    TLS replaces it. Its handshake cannot be hung up; the timeout of the socket limits it as a whole.
+    """
+
+    limit: Deadline
+    _its: Any = None
+
+    @property
+    def sock(self) -> Any:
+        return self._its
+
+    @sock.setter
+    def sock(self, opened: Any) -> None:
+        self._its = opened
+        if opened is not None:
+            self.limit.add(opened)
 
 
 class _Https(_Http, http.client.HTTPSConnection):
-    """Its `connect` adds TLS."""
+    """The same over TLS."""
 
 
 class LimitedHttp(urllib.request.HTTPHandler):

@@ -351,6 +351,30 @@ def test_an_end_follows_where_an_attempt_arrived_and_the_next_did_not(tmp_path: 
     assert sent == ["open", "open", "close"]
 
 
+def test_an_end_follows_where_an_attempt_before_a_crash_may_have_arrived(tmp_path: Path) -> None:
+    refusals = [Undelivered("connection refused", never_arrived=True)]
+    sent: list[tuple[str, str]] = []
+
+    def send(notice: Notice) -> None:
+        sent.append((notice.event, notice.incident.id))
+        if refusals:
+            raise refusals.pop()
+
+    its = Target("a", "webhook", Rules(), send)
+    killed = board(tmp_path, its)
+    killed.observe("prod", health(1, T0, bad=UNCOMMITTED))
+    found = killed.due(its)
+    assert found is not None
+    killed.begin(its, found[0])  # and here the process is killed
+    made = board(tmp_path, its, "other")
+    worker = Worker(its, made, Clock(), lambda: 0.0)
+    made.observe("prod", health(1, T0 + 1, bad=UNCOMMITTED))
+    worker._step()
+    made.observe("prod", health(2, T0 + 2, bad=OK))
+    worker._step()
+    assert sent == [("open", "i-1"), ("close", "i-1")]
+
+
 def test_an_incident_that_is_refused_again_and_again_holds_up_no_other(tmp_path: Path) -> None:
     taken: list[str] = []
 

@@ -2,15 +2,21 @@
 
 import logging
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app.notices import senders
+from app.notices.deadline import Deadline, deadline
 from app.notices.messages import HttpRequest, MailServer, Undelivered
 from app.notices.senders import send_http, send_mail
 from tests.app.notices.made import SECRET
 from tests.support.notice_targets import closed_port, http_server, smtp_server
+from tests.support.waiting import wait_until
 
 TIMEOUT_S = 0.3
 
@@ -74,6 +80,26 @@ def test_a_server_that_hangs_or_answers_garbage_may_have_taken_it(answer: str, s
 def test_a_proxy_that_does_not_come_to_an_end_is_hung_up(monkeypatch: pytest.MonkeyPatch) -> None:
     with http_server("drip") as proxy:
         monkeypatch.setenv("https_proxy", proxy.url)
+        assert str(refusal("https://example.test")) == "the answer was not complete within 1.2 s"
+
+
+def test_a_proxy_whose_name_is_found_only_after_the_time_is_hung_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits, find = list[Deadline](), socket.getaddrinfo
+
+    def known_late(*its: Any, **rest: Any) -> Any:
+        wait_until(lambda: limits[0].passed)
+        return find(*its, **rest)
+
+    @contextmanager
+    def kept(seconds: float) -> Iterator[Deadline]:
+        with deadline(seconds) as limit:
+            limits.append(limit)
+            yield limit
+
+    with http_server("drip") as proxy:
+        monkeypatch.setenv("https_proxy", proxy.url)
+        monkeypatch.setattr(senders, "deadline", kept)
+        monkeypatch.setattr(socket, "getaddrinfo", known_late)
         assert str(refusal("https://example.test")) == "the answer was not complete within 1.2 s"
 
 

@@ -1,0 +1,41 @@
+"""When the time is over, every connection of the exchange is hung up, also one that is opened only then."""
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from app.notices.deadline import Deadline
+
+Pair = tuple[socket.socket, socket.socket]
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    ours, theirs = socket.socketpair()
+    theirs.settimeout(5)
+    with ours, theirs:
+        yield ours, theirs
+
+
+def test_what_is_open_when_the_time_is_over_is_hung_up(pair: Pair) -> None:
+    limit = Deadline()
+    limit.add(pair[0])
+    limit.hang_up()
+    assert (limit.passed, pair[1].recv(1)) == (True, b"")
+
+
+def test_what_is_opened_after_the_time_is_hung_up_at_once(pair: Pair) -> None:
+    limit = Deadline()
+    limit.hang_up()
+    limit.add(pair[0])
+    assert pair[1].recv(1) == b""
+
+
+def test_a_connection_that_is_closed_already_does_not_keep_the_others(pair: Pair) -> None:
+    limit, closed = Deadline(), socket.socket()
+    closed.close()
+    limit.add(closed)
+    limit.add(pair[0])
+    limit.hang_up()
+    assert pair[1].recv(1) == b""
