@@ -4,20 +4,20 @@ Several processes may append to it, as the server and `groupscope token` do.
 """
 
 import errno
-import fcntl
 import os
 import socket
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
 from lag.audit.event import AuditEvent, event_of
 from lag.errors import ConfigError
+from lag.locked_file import locked_file
 
-OWNER_ONLY = 0o600
+APPEND = os.O_APPEND | os.O_CREAT | os.O_RDWR
 MOST_BYTES = 10_000_000
 OLDER_FILES = 5
 MOST_KEPT = 1_000
@@ -42,7 +42,7 @@ class AuditLog:
                 self._kept.append(event)
                 return
             try:
-                with _opened(self.path) as file:
+                with locked_file(self.path, APPEND) as file:
                     _add(file, event.line())
                     if os.fstat(file).st_size > self._most_bytes:
                         self._rotate(self.path)
@@ -91,7 +91,7 @@ class AuditLog:
         """Raise ConfigError if the file cannot be written."""
         if self.path is not None:
             try:
-                with _opened(self.path):
+                with locked_file(self.path, APPEND):
                     pass
             except OSError as error:
                 raise _unusable(self.path, error) from None
@@ -107,20 +107,6 @@ class AuditLog:
         return [path, *(path.with_name(f"{path.name}.{number}") for number in range(1, self._older + 1))]
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    """The file, open to append and locked, so that no other process rotates it meanwhile."""
-    while True:
-        file = os.open(path, os.O_APPEND | os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, OWNER_ONLY)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if _is_at(path, file):
-                yield file
-                return
-        finally:
-            os.close(file)
-
-
 def _add(file: int, line: str) -> None:
     """Append the line, whole or not at all. One that a crash has cut off must not take it with it."""
     size, data = os.fstat(file).st_size, f"{line}\n".encode()
@@ -129,14 +115,6 @@ def _add(file: int, line: str) -> None:
     if os.write(file, data) < len(data):
         os.ftruncate(file, size)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def _is_at(path: Path, file: int) -> bool:
-    """Whether the open file still has that name: another process may have rotated it."""
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(file))
-    except FileNotFoundError:
-        return False
 
 
 def _newest(path: Path) -> Iterator[AuditEvent]:

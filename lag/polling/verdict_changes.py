@@ -4,12 +4,15 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from lag.verdict.health import Health
 from lag.verdict.onset import Onset
 from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
 
 MOST_CHANGES = 1_000
+MOST_MISSED = 10_000
+"""Of as many changes that are no longer kept, the group is: a reader of some groups has missed only theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,8 @@ class VerdictChange:
     """A group has another verdict than in the poll before.
 
     `before` and `after` are None where there is no verdict: with too few polls, or if the group does not exist.
-    `number` and `at_ms` are those of the snapshot. Ids grow, also over restarts of the process.
+    `number` and `at_ms` are those of the snapshot. Ids grow, also over restarts of the process, unless the
+    clock was set back between them: see `VerdictChanges.known`.
     """
 
     id: int
@@ -38,6 +42,7 @@ class VerdictChanges:
 
     def __init__(self, most: int = MOST_CHANGES) -> None:
         self._most, self._changes = most, deque[VerdictChange](maxlen=most)
+        self._dropped = deque[tuple[int, str]](maxlen=MOST_MISSED)
         self._codes: Mapping[str, int] = {}
         self._first_id = self._last_id = 0
         self._lock = threading.Lock()
@@ -50,13 +55,14 @@ class VerdictChanges:
         }
         names = [name for name in {**self._codes, **codes} if _weight(self._codes, name) != _weight(codes, name)]
         if not self._first_id:
-            self._first_id = health.snapshot.at_ms + 1
-            self._last_id = health.snapshot.at_ms
+            self._last_id, self._first_id = health.snapshot.at_ms, health.snapshot.at_ms + 1
         numbered = list(enumerate(sorted(names), self._last_id + 1))
         made = [self._change(health, codes, name, change_id) for change_id, name in numbered[-self._most :]]
         self._last_id += len(numbered)
         self._codes = codes
         with self._lock:
+            known = [*((one.id, one.group_id) for one in self._changes), *numbered]
+            self._dropped.extend(known[: -self._most])
             self._changes.extend(made)
 
     def since(self, change_id: int, most: int = MOST_CHANGES, group_id: str | None = None) -> Sequence[VerdictChange]:
@@ -66,11 +72,21 @@ class VerdictChanges:
         found = [one for one in kept if one.id > change_id and (group_id is None or one.group_id == group_id)]
         return found[:most]
 
-    def missed(self, change_id: int) -> int:
-        """How many changes of this process have a higher id and are no longer kept; of all groups."""
+    def missed(self, change_id: int, group_id: str | None = None) -> int:
+        """How many changes have a higher id and are no longer kept, of the last MOST_MISSED; of one group or of all."""
+        return sum(group_id in (None, name) for name in self.dropped(change_id))
+
+    def dropped(self, change_id: int) -> Sequence[str]:
+        """The groups of these changes, newest first."""
         with self._lock:
-            oldest = self._changes[0].id if self._changes else 0
-        return max(0, oldest - max(change_id + 1, self._first_id))
+            return [name for _, name in takewhile(lambda one: one[0] > change_id, reversed(self._dropped))]
+
+    def known(self, change_id: int) -> int:
+        """The id after which somebody goes on who has read up to `change_id`.
+
+        One that is not given yet is of an earlier process, whose clock was ahead: all of this process is new to them.
+        """
+        return self._first_id - 1 if self._first_id and change_id > self._last_id else change_id
 
     def last_id(self) -> int:
         """The id of the last change; 0 before the first."""

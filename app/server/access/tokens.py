@@ -9,7 +9,9 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.server.access.roles_file import Pattern
 from app.server.access.visitor import EVERYTHING, Grant, Role
 from lag.errors import ConfigError
+from lag.locked_file import locked_file
 from lag.settings_file import load_settings_file
 
 KIND = "file of tokens; `groupscope token create` makes one"
@@ -96,9 +99,6 @@ def create(
     expires_ms: int | None = None,
 ) -> NewToken:
     """Add a token to the file, which is made if it is not there. Raises ConfigError."""
-    file = load_tokens(path) if path.exists() else TokensFile()
-    if any(token.name == name for token in file.tokens):
-        raise ConfigError(f"{path} has a token {name!r} already", "Choose another --name, or revoke that token")
     token_id = secrets.token_hex(ID_BYTES)
     secret = f"gs_{token_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
     made = Token(
@@ -111,26 +111,54 @@ def create(
         expires_ms=expires_ms,
         sha256=sha256(secret.encode()).hexdigest(),
     )
-    _write(path, TokensFile(tokens=(*file.tokens, made)))
+    with _locked(path, os.O_CREAT) as old:
+        tokens = load_tokens(path).tokens if old.st_size else ()  # it was made just now
+        if any(token.name == name for token in tokens):
+            raise ConfigError(f"{path} has a token {name!r} already", "Choose another --name, or revoke that token")
+        _write(path, TokensFile(tokens=(*tokens, made)), old)
     return NewToken(made, secret)
 
 
 def revoke(path: Path, named: str) -> Token:
     """Remove the token with that id or name from the file. Raises ConfigError."""
-    file = load_tokens(path)
-    found = [token for token in file.tokens if named in (token.id, token.name)]
-    if not found:
-        raise ConfigError(f"{path} has no token {named!r}", "`groupscope token list` lists all")
-    _write(path, TokensFile(tokens=tuple(token for token in file.tokens if token not in found)))
+    with _locked(path) as old:
+        tokens = load_tokens(path).tokens
+        found = [token for token in tokens if named in (token.id, token.name)]
+        if not found:
+            raise ConfigError(f"{path} has no token {named!r}", "`groupscope token list` lists all")
+        _write(path, TokensFile(tokens=tuple(token for token in tokens if token not in found)), old)
     return found[0]
 
 
-def _write(path: Path, file: TokensFile) -> None:
-    """Replace the file as a whole; only its owner may read it."""
-    text = json.dumps(file.model_dump(mode="json"), indent=1) + "\n"
+@contextmanager
+def _locked(path: Path, flags: int = 0) -> Iterator[os.stat_result]:
+    """The file while no other command changes it: a token that it revokes would come back. Raises ConfigError."""
     try:
-        with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as made:  # mode 0600
-            made.write(text)
-        os.replace(made.name, path)
+        with locked_file(path, os.O_RDWR | flags) as file:
+            yield os.fstat(file)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {error.strerror}", "Name another file with --tokens") from None
+        hint = "Run the command as the owner of the file or as root, or name another file with --tokens"
+        raise ConfigError(f"{path} cannot be written: {error.strerror}", hint) from None
+
+
+def _write(path: Path, file: TokensFile, old: os.stat_result) -> None:
+    """Replace the old file as a whole. Raises OSError."""
+    text = json.dumps(file.model_dump(mode="json"), indent=1) + "\n"
+    with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as made:  # mode 0600
+        try:
+            made.write(text)
+            made.flush()
+            _keep_readers(made.fileno(), old)
+            os.replace(made.name, path)
+        except OSError:
+            os.unlink(made.name)
+            raise
+
+
+def _keep_readers(made: int, old: os.stat_result) -> None:
+    """The server reads the file, often as another user than the one who runs the command. Raises OSError."""
+    now = os.fstat(made)
+    is_of_a_group = old.st_mode & stat.S_IRWXG and now.st_gid != old.st_gid
+    if now.st_uid != old.st_uid or is_of_a_group:
+        os.fchown(made, old.st_uid, old.st_gid)
+    os.fchmod(made, stat.S_IMODE(old.st_mode))

@@ -90,14 +90,17 @@ class VisibleChanges(VerdictChanges):
         found = self._whole.since(change_id, MOST_CHANGES, group_id)
         return [one for one in found if self._sees(one.group_id)][:most]
 
-    def missed(self, change_id: int) -> int:
-        """How many changes with a higher id are no longer kept, of all groups."""
-        return self._whole.missed(change_id)
+    def missed(self, change_id: int, group_id: str | None = None) -> int:
+        """How many changes with a higher id are no longer kept."""
+        return sum(self._sees(name) and group_id in (None, name) for name in self._whole.dropped(change_id))
+
+    def known(self, change_id: int) -> int:
+        """The id after which somebody goes on who has read up to `change_id`."""
+        return self._whole.known(change_id)
 
     def last_id(self) -> int:
-        """The id of the last change of a group that may be seen; 0 before the first."""
-        found = self.since(0)
-        return found[-1].id if found else 0
+        """The id of the last change of any group, up to which there is nothing to look for. Not to be shown."""
+        return self._whole.last_id()
 
 
 def visible_rebalances(its: "RecentRebalances", sees: Sees) -> "RecentRebalances":

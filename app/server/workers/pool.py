@@ -52,6 +52,7 @@ class Worker:
         timer = Timer(deadline_s, self._time_out, (timed_out,))
         timer.daemon = True
         timer.start()
+        self._is_usable = False  # whatever goes wrong, the next question must not get what is left of this answer
         try:
             found = self._asked(question)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
@@ -79,7 +80,6 @@ class Worker:
         end(self._process)
 
     def _no_answer(self, timed_out: Event, deadline_s: float) -> NotComputed:
-        self._is_usable = False
         if timed_out.is_set():
             return TimedOut(f"There was no result after {deadline_s:g} s, so the computation was stopped")
         how = how_it_ended(self._process.wait())

@@ -67,6 +67,14 @@ def test_only_the_last_changes_are_kept() -> None:
     assert [changes.missed(change_id) for change_id in since] == [33, 33, 3, 1, 0, 0, 0]
 
 
+def test_changes_of_other_groups_are_not_missed_by_a_reader_of_one() -> None:
+    changes = observed({"a": WAITS, "b": OK}, *[{"a": WAITS, "b": b} for b in (WAITS, OK) * 4], most=5)
+    assert [one.id for one in changes.since(0)] == list(range(10_005, 10_010))
+    assert [changes.missed(since, "a") for since in (0, 10_000, 10_001)] == [1, 1, 0]
+    assert [changes.missed(since, "b") for since in (0, 10_001, 10_003, 10_004)] == [3, 3, 1, 0]
+    assert (changes.missed(0), changes.dropped(10_002), changes.dropped(0)) == (4, ["b", "b"], ["b", "b", "b", "a"])
+
+
 def test_nothing_is_missed_before_the_first_change() -> None:
     assert [VerdictChanges().missed(0), observed({"a": OK}).missed(0), observed({"a": WAITS}).missed(0)] == [0, 0, 0]
 
@@ -75,3 +83,19 @@ def test_changes_of_one_group_are_found_and_limited() -> None:
     changes = observed({"a": WAITS, "b": WAITS}, {}, {"a": WAITS})
     assert [one.group_id for one in changes.since(0, group_id="a")] == ["a", "a", "a"]
     assert [one.id for one in changes.since(0, most=2)] == [10_001, 10_002]
+
+
+def test_an_id_of_a_process_whose_clock_was_ahead_is_before_the_first() -> None:
+    changes = observed({"a": OK}, {"a": WAITS})
+    assert [changes.known(change_id) for change_id in (0, 10_000, 10_001, 10_002, 310_001)] == [
+        0,
+        10_000,
+        10_001,
+        10_000,
+        10_000,
+    ]
+    assert seen(changes, changes.known(310_001)) == [("a", Status.OK, Status.NO_MEMBERS)]
+
+
+def test_before_the_first_poll_every_id_may_be_right() -> None:
+    assert VerdictChanges().known(310_001) == 310_001

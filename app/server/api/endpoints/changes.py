@@ -43,7 +43,8 @@ class StreamQuery(Query):
 class ChangeDocument(TypedDict):
     """A group has another verdict than in the poll before; null where there is none.
 
-    `number` and `at_ms` are those of the snapshot. Ids grow, also over restarts.
+    `number` and `at_ms` are those of the snapshot. Ids grow, also over restarts unless the clock was set
+    back between them.
     """
 
     id: int
@@ -59,7 +60,7 @@ class ChangeDocument(TypedDict):
 class ChangesDocument(TypedDict):
     """The last changes, oldest first; pass `last_id` as `after` to get later ones.
 
-    `missed` counts the changes after `after`, of all groups, that are no longer kept.
+    `missed` counts the changes after `after` of the groups that are asked for that are no longer kept; at most 10,000.
     """
 
     cluster: str
@@ -71,9 +72,10 @@ class ChangesDocument(TypedDict):
 def verdict_changes(call: Call[ChangesQuery]) -> ChangesDocument:
     """The kept changes after an id."""
     query, kept = call.query, _kept(call)
-    found = [change_document(one) for one in kept.since(query.after, query.limit, query.group)]
-    last_id = found[-1]["id"] if found else query.after
-    return {"cluster": call.cluster, "changes": found, "last_id": last_id, "missed": kept.missed(query.after)}
+    after = kept.known(query.after)
+    found = [change_document(one) for one in kept.since(after, query.limit, query.group)]
+    last_id = found[-1]["id"] if found else after
+    return {"cluster": call.cluster, "changes": found, "last_id": last_id, "missed": kept.missed(after, query.group)}
 
 
 def verdict_events(call: Call[StreamQuery]) -> AsyncIterator[bytes]:
@@ -89,15 +91,27 @@ async def _events(
     yield b"retry: 5000\n\n"
     sent_s = time.monotonic()
     while not is_stopping() and goes_on():
-        found = kept.since(after, group_id=group_id) if kept.last_id() > after else ()
-        if found:
-            missed = kept.missed(after)
-            after, sent_s = found[-1].id, time.monotonic()
-            yield b"".join([*_missed_event(missed), *map(_event, found)])
+        new, after = _new(kept, kept.known(after), group_id)
+        if new:
+            sent_s = time.monotonic()
+            yield new
         elif time.monotonic() - sent_s > KEEP_ALIVE_S:
             sent_s = time.monotonic()
             yield b": nothing new\n\n"
         await sleep(LOOK_EVERY_S)
+
+
+def _new(kept: VerdictChanges, after: int, group_id: str | None) -> tuple[bytes, int]:
+    """The events of the changes with a higher id, and the id after which the next ones begin.
+
+    That is the last one of all groups: changes of others, however many, are none that the client has missed.
+    """
+    last = kept.last_id()
+    if last <= after:
+        return b"", after
+    found = kept.since(after, group_id=group_id)
+    events = b"".join([*_missed_event(kept.missed(after, group_id)), *map(_event, found)])
+    return events, max([last, *(one.id for one in found)])
 
 
 def _missed_event(missed: int) -> Iterator[bytes]:

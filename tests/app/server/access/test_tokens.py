@@ -1,8 +1,10 @@
 """The file of tokens, and the check of a token that a request shows."""
 
 import json
+import os
 import re
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,68 @@ def test_a_revoked_token_is_gone_and_others_stay(path: Path, by: str) -> None:
     assert revoke(path, getattr(made.token, by)) == made.token
     tokens = load_tokens(path).tokens
     assert (find(tokens, made.secret, NOW_MS), find(tokens, other.secret, NOW_MS)) == (None, other.token)
+
+
+@pytest.fixture
+def of_another_owner(path: Path) -> Path:
+    """A file of the account that runs the server, with the token `a`."""
+    if os.geteuid() != 0:
+        pytest.skip("only root gives a file to another account")
+    create(path, "a", Role.VIEWER, now_ms=NOW_MS)
+    os.chown(path, 12_345, 12_346)
+    return path
+
+
+def test_a_file_of_another_owner_stays_theirs(of_another_owner: Path) -> None:
+    create(of_another_owner, "b", Role.VIEWER, now_ms=NOW_MS)
+    revoke(of_another_owner, "a")
+    after = of_another_owner.stat()
+    assert (after.st_uid, after.st_gid, stat.S_IMODE(after.st_mode)) == (12_345, 12_346, 0o600)
+
+
+def test_a_file_that_cannot_be_given_to_its_owner_is_left_as_it_was(
+    of_another_owner: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchown", refused)
+    with pytest.raises(ConfigError, match=r"cannot be written: Operation not permitted") as error:
+        revoke(of_another_owner, "a")
+    assert error.value.hint.startswith("Run the command as the owner of the file or as root")
+    assert [token.name for token in load_tokens(of_another_owner).tokens] == ["a"]
+    assert list(of_another_owner.parent.iterdir()) == [of_another_owner]
+
+
+def test_a_file_that_a_group_may_read_stays_readable_for_it(path: Path) -> None:
+    create(path, "a", Role.VIEWER, now_ms=NOW_MS)
+    path.chmod(0o640)
+    before = path.stat()
+    revoke(path, "a")
+    assert (stat.S_IMODE(path.stat().st_mode), path.stat().st_gid) == (0o640, before.st_gid)
+
+
+def test_tokens_that_are_made_and_revoked_at_the_same_time_are_all_right(path: Path) -> None:
+    create(path, "leaked", Role.ADMIN, now_ms=NOW_MS)
+    names = [f"t{number}" for number in range(8)]
+    with ThreadPoolExecutor(9) as threads:
+        made = threads.map(lambda name: create(path, name, Role.VIEWER, now_ms=NOW_MS), names)
+        gone = threads.submit(revoke, path, "leaked")
+    assert [each.token.name for each in made] == names
+    assert gone.result().name == "leaked"
+    assert sorted(token.name for token in load_tokens(path).tokens) == names
+
+
+def test_a_file_that_a_command_left_empty_is_filled_by_the_next(path: Path) -> None:
+    path.touch(mode=0o600)
+    made = create(path, "a", Role.VIEWER, now_ms=NOW_MS)
+    assert load_tokens(path).tokens == (made.token,)
+
+
+def test_a_file_that_does_not_exist_has_no_token_to_revoke(path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot be written: No such file or directory"):
+        revoke(path, "a")
+    assert list(path.parent.iterdir()) == []
 
 
 def test_names_are_unique_and_only_known_tokens_are_revoked(path: Path) -> None:

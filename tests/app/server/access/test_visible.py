@@ -78,7 +78,19 @@ def test_changes_of_other_groups_are_not_there() -> None:
     visible = VisibleChanges(changes, seen.__eq__)
     assert {one.group_id for one in visible.since(0)} == {seen}
     assert visible.since(0, group_id=sorted(names)[1]) == []
-    assert visible.last_id() == visible.since(0)[-1].id
+    assert visible.known(2**53) == changes.known(2**53) > 0
+
+
+def test_only_changes_of_groups_that_may_be_seen_are_missed() -> None:
+    changes = VerdictChanges(most=1)
+    changes.observe(WHOLE.health)
+    *dropped, kept = sorted(changes.dropped(0)) + [one.group_id for one in changes.since(0)]
+    assert len(dropped) > 1
+    for name in dropped:
+        assert VisibleChanges(changes, name.__eq__).missed(0) == 1
+        assert VisibleChanges(changes, name.__eq__).missed(0, name) == 1
+        assert VisibleChanges(changes, name.__eq__).missed(0, kept) == 0
+    assert VisibleChanges(changes, kept.__eq__).missed(0) == 0
 
 
 # -- through the server ------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from app.server.workers import pool
@@ -34,6 +35,23 @@ def misconfigured() -> None:
 
 def unpicklable() -> object:
     return lambda: None
+
+
+class Large:
+    """What needs more memory than the process has that asked for it."""
+
+    def __reduce__(self) -> tuple[Callable[[int], "Large"], tuple[int]]:
+        return _large, (os.getpid(),)
+
+
+def large() -> Large:
+    return Large()
+
+
+def _large(worker: int) -> Large:
+    if os.getpid() != worker:
+        raise MemoryError
+    return Large()
 
 
 def prints_and_reads() -> str:

@@ -51,6 +51,15 @@ def test_an_answer_that_cannot_be_pickled_is_an_error(workers: WorkerPool) -> No
         workers.computed(questions.unpicklable)
 
 
+def test_a_process_whose_answer_could_not_be_read_is_replaced(workers: WorkerPool) -> None:
+    before = workers.computed(questions.process_id)
+    with pytest.raises(MemoryError):
+        workers.computed(questions.large)
+    found = workers.computed(questions.process_id)
+    assert found != before
+    assert workers.computed(questions.process_id) == found
+
+
 def test_what_a_function_prints_or_reads_does_not_reach_the_pipes(workers: WorkerPool) -> None:
     assert workers.computed(questions.prints_and_reads) == ""
     assert workers.computed(partial(questions.megabytes, 1)) == b"x" * 1_000_000

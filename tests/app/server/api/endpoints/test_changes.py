@@ -1,12 +1,15 @@
 """Changes of verdicts: listed after an id, and sent as events that a client can resume."""
 
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
+from app.server.access.visible import VisibleChanges
 from app.server.api import event_stream
 from app.server.api.endpoints import changes as api
 from app.server.api.openapi import PREFIX
@@ -14,6 +17,7 @@ from lag.polling.verdict_changes import VerdictChanges
 from tests.app.server.api.conformity import ask, check, operation
 from tests.app.server.api.reports import NOW_MS, installed, report, source_of
 from tests.app.server.client import Request, request, requests
+from tests.lag.make import GroupSpec, cluster, end, group, judged
 
 CHANGES = "/clusters/demo/changes"
 
@@ -87,6 +91,77 @@ def test_changes_that_are_no_longer_kept_are_counted() -> None:
 def test_a_client_that_comes_back_continues_after_its_last_event() -> None:
     found = events("after=0", "reports", Last_Event_ID=str(NOW_MS + 3))
     assert [each["group_id"] for each in found] == ["reports"]
+
+
+def test_a_client_from_before_the_clock_was_set_back_gets_all_that_is_kept() -> None:
+    ahead = NOW_MS + 300_000
+    listed = ask(CHANGES, f"after={ahead}").json
+    assert ([each["id"] - NOW_MS for each in listed["changes"]], listed["last_id"]) == ([1, 2, 3, 4], NOW_MS + 4)
+    assert ask(CHANGES, f"after={ahead}&group=none").json["last_id"] == NOW_MS
+    assert [each["id"] - NOW_MS for each in events(until="reports", Last_Event_ID=str(ahead))] == [1, 2, 3, 4]
+
+
+def sent_by(kept: VerdictChanges, after: int, group_id: str | None, *polls: Callable[[], None]) -> list[dict[str, Any]]:
+    """The data of the events of a client that looks after each of these polls."""
+    left = iter(polls)
+
+    def goes_on() -> bool:
+        poll = next(left, None)
+        if poll is not None:
+            poll()
+        return poll is not None
+
+    async def read() -> list[bytes]:
+        return [each async for each in api._events(kept, after, group_id, goes_on)]
+
+    lines = b"".join(asyncio.run(read())).decode().splitlines()
+    return [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+
+
+def test_a_client_that_comes_before_the_first_poll_gets_all_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "LOOK_EVERY_S", 0.0)
+    kept = VerdictChanges()
+    sent = sent_by(kept, NOW_MS + 300_000, None, lambda: None, lambda: kept.observe(report().health))
+    assert [each["group_id"] for each in sent] == ["__internal", "billing", "newcomer", "reports"]
+
+
+ENDS = {"orders-0": end(1_000)}
+OK, WAITS = group({"orders-0": 1_000}), group({"orders-0": 900}, members=0, state="Empty")
+
+
+def observe(kept: VerdictChanges, number: int, **groups: GroupSpec) -> None:
+    kept.observe(judged([cluster(groups, ENDS, number, NOW_MS + number * 10_000)]))
+
+
+@pytest.mark.parametrize("sees", ["all", "mine"])
+def test_a_client_that_reads_all_the_time_misses_nothing_whatever_other_groups_do(
+    monkeypatch: pytest.MonkeyPatch, sees: str
+) -> None:
+    monkeypatch.setattr(api, "LOOK_EVERY_S", 0.0)
+    kept = VerdictChanges(most=3)
+    changes, group_id = (kept, "mine") if sees == "all" else (VisibleChanges(kept, "mine".__eq__), None)
+    observe(kept, 1, mine=WAITS, other=WAITS)
+    observe(kept, 2, mine=OK, other=WAITS)
+    others = [partial(observe, kept, number, mine=OK, other=(OK, WAITS)[number % 2]) for number in range(3, 10)]
+    sent = sent_by(changes, changes.last_id(), group_id, *others, partial(observe, kept, 10, mine=WAITS, other=WAITS))
+    assert [(each["group_id"], each["before"], each["after"]) for each in sent] == [("mine", "ok", "no_members")]
+
+
+def test_a_client_hears_of_a_missed_change_though_none_of_its_group_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "LOOK_EVERY_S", 0.0)
+    kept = VerdictChanges(most=2)
+    observe(kept, 1, a=OK, b=OK, c=OK)
+    first = partial(observe, kept, 2, a=WAITS, b=WAITS, c=WAITS)
+    assert sent_by(kept, 0, "a", first, lambda: None) == [{"missed": 1}]
+
+
+def test_changes_of_other_groups_are_not_counted_in_a_list_of_one() -> None:
+    read = report()
+    kept = VerdictChanges(most=1)
+    kept.observe(read.health)
+    with installed(replace(source_of(demo=read), changes={"demo": kept})):
+        missed = [ask(CHANGES, f"after=0&group={name}").json["missed"] for name in ("billing", "reports", "none")]
+    assert missed == [1, 0, 0]
 
 
 def test_without_an_id_the_events_begin_now() -> None:
