@@ -51,14 +51,14 @@ def create(
     audit: Audit = None,
     json: Json = False,
 ) -> None:
-    """Make a token. It is shown once: the file has only its hash."""
+    """Create a token. It is shown once: the file has only its hash."""
     path, now_ms = _path(file), wall_clock_ms()
     expires_ms = None if expires is None else now_ms + expires * DAY_MS
     log = audit_log(audit)
     made = tokens.create(
         path, name, role, cluster or EVERYTHING, group or EVERYTHING, now_ms=now_ms, expires_ms=expires_ms
     )
-    _record(log, f"Token {made.token.id} ({name}) was made for role {role}", now_ms)
+    _record(log, f"Token {made.token.id} ({name}) was created for role {role}", now_ms)
     if json:
         emit_json({**_document(made.token), "token": made.secret})
         return

@@ -65,7 +65,7 @@ def _check_once(values: Iterable[str | None], section: str, key: str) -> Remarks
     first: dict[str, int] = {}
     for number, value in enumerate(values):
         if value is not None and first.setdefault(value, number) != number:
-            yield (section, number, key), f"{shown(value)!r} is {section}[{first[value]}] already."
+            yield (section, number, key), f"{shown(value)!r} is already {section}[{first[value]}]."
 
 
 def _check_total(file: ScenarioFile, most: Mapping[str, int]) -> Remarks:
@@ -134,4 +134,4 @@ def _check_capacity(file: ScenarioFile, ever: Collection[str]) -> Remarks:
         if member not in ever:
             yield ("capacity", member), f"No member is named {shown(member)!r}.{suggestion(member, ever)}"
         elif member in own:
-            yield ("capacity", member), f"{shown(member)!r} has a capacity of its own already. Keep one."
+            yield ("capacity", member), f"{shown(member)!r} already has a capacity. Keep one."

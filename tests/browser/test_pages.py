@@ -124,7 +124,7 @@ def test_watermark_lab(open_page: Open, viewport: ViewportSize) -> None:
     expect(page.locator("h1")).to_have_text("m1 was acknowledged and lost; a consumer sees m0")
     expect(page).to_have_url(re.compile(r"step=8"))
     logs = "A: 2 records, high watermark 2; B: 1 record, high watermark 1"
-    alt = f"Step 8: A, the leader, dies; B of the ISR leads epoch 1. {logs}"
+    alt = f"Step 8: A, the leader, dies; B of the ISR becomes leader in epoch 1. {logs}"
     expect(page.get_by_role("figure", name=alt)).to_be_attached()
     no_sideways_scroll(page)
 

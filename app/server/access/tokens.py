@@ -114,7 +114,7 @@ def create(
     with _locked(path, os.O_CREAT) as old:
         tokens = load_tokens(path).tokens if old.st_size else ()  # it was made just now
         if any(token.name == name for token in tokens):
-            raise ConfigError(f"{path} has a token {name!r} already", "Choose another --name, or revoke that token")
+            raise ConfigError(f"{path} already has a token {name!r}", "Choose another --name, or revoke that token")
         _write(path, TokensFile(tokens=(*tokens, made)), old)
     return NewToken(made, secret)
 

@@ -144,7 +144,7 @@ class WorkerPool:
         try:
             place = self._places.get(timeout=wait_s)
         except Empty:
-            message = f"The server has {self._most} computations at work already"
+            message = f"The server already has {self._most} computations running"
             raise Busy(message, "Try again in a moment") from None
         if place is not None and place.is_usable:
             return place

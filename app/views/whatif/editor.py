@@ -184,7 +184,7 @@ def _grows(its: Draft) -> Made:
         return None
     more = draft.topics_at_end(its.scenario)[topic] + 1
     most = max(more, MOST_PARTITIONS)
-    count = st.number_input("To partitions", more, most, more, key=f"whatif_grow_{topic}_{more}", width=130)
+    count = st.number_input("New partition count", more, most, more, key=f"whatif_grow_{topic}_{more}", width=130)
     return [AddPartitions(topic, int(count))]
 
 
@@ -241,7 +241,7 @@ def capacity(its: Draft) -> None:
     key = f"whatif_capacity_{its.key}"
     st.session_state[key] = known  # undo changes it, too
     st.number_input(
-        "Other members can process, records/s" if named else "A member can process, records/s",
+        "Capacity of other members, records/s" if named else "Capacity per member, records/s",
         min_value=LEAST_RECORDS_PER_S,
         max_value=MOST_RECORDS_PER_S,
         value=None,

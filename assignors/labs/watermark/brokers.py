@@ -76,10 +76,10 @@ def elect(state: State) -> tuple[State, str]:
     clean = [name for name in alive if name in state.isr]
     if clean:
         isr = tuple(clean)
-        return _led(state, clean[0], isr), f"{clean[0]} of the ISR leads epoch {state.epoch + 1}"
+        return _led(state, clean[0], isr), f"{clean[0]} of the ISR becomes leader in epoch {state.epoch + 1}"
     if alive and state.settings.unclean_leader_election:
         after = _led(state, alive[0], (alive[0],))
-        return after, f"{alive[0]} leads epoch {after.epoch} although it was not in the ISR (unclean leader election)"
+        return after, f"{alive[0]} becomes leader in epoch {after.epoch}, not from the ISR (unclean leader election)"
     return _without_leader(state), f"no live replica is in the ISR ({_names(state.isr)}), so there is no leader"
 
 

@@ -93,7 +93,7 @@ def heard(state: State, follower: str, offset: int) -> State:
 def wait(state: State, action: Wait) -> tuple[State, str]:
     """Let time pass; slow followers leave the ISR first, then waiting producers time out."""
     if action.ms <= 0:
-        raise WatermarkError(f"Wait {action.ms} ms is not possible. Use 1 or more.")
+        raise WatermarkError(f"Cannot wait {action.ms} ms. Use 1 or more.")
     later = replace(state, at_ms=state.at_ms + action.ms)
     if later.leader is None:
         return later, f"{action.ms} ms pass without a leader."

@@ -16,7 +16,7 @@ class CoordinatorAction(Action):
 
     def check(self, membership: Membership) -> Remarks:
         if membership.is_coordinator_up is self.is_up:
-            yield (), f"The coordinator is {'up' if self.is_up else 'down'} already."
+            yield (), f"The coordinator is already {'up' if self.is_up else 'down'}."
 
     def change(self, membership: Membership) -> None:
         membership.is_coordinator_up = self.is_up

@@ -27,7 +27,7 @@ class Join(Action):
     def check(self, membership: Membership) -> Remarks:
         instance = self.member.instance_id
         if self.subject in membership.members:
-            yield ("id",), f"{shown(self.subject)!r} is in the group already."
+            yield ("id",), f"{shown(self.subject)!r} is already in the group."
         elif instance is not None and any(instance == other.instance_id for other in membership.members.values()):
             yield (
                 ("instance_id",),

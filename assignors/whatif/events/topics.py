@@ -53,7 +53,7 @@ class AddPartitions(TopicAction):
             yield (self.topic,), sentence
             return
         if self.partitions <= (now := membership.topics[self.topic].partitions):
-            sentence = f"{self.topic} has {now:,} partitions already, and Kafka cannot remove partitions."
+            sentence = f"{self.topic} already has {now:,} partitions, and Kafka cannot remove partitions."
             yield (self.topic,), f"{sentence} Write the new total."
 
     def change(self, membership: Membership) -> None:
@@ -84,7 +84,7 @@ class CreateTopic(TopicAction):
     def check(self, membership: Membership) -> Remarks:
         yield from check_racks(self.topic)
         if self.subject in membership.topics:
-            yield ("name",), f"The topic {self.subject} exists already."
+            yield ("name",), f"The topic {self.subject} already exists."
 
     def change(self, membership: Membership) -> None:
         membership.set_topic(self.topic)

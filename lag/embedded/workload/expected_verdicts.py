@@ -44,7 +44,7 @@ _CASES = (
         "email-dispatch",
         Status.OK,
         "Share group (KIP-932)",
-        "Two members take records one by one from all partitions; no member owns a partition.",
+        "Two members acquire individual records from all partitions; no member owns a partition.",
     ),
     Case(
         "fraud-scoring",
@@ -80,7 +80,7 @@ _CASES = (
         "receipt-archive",
         Status.CATCHING_UP,
         "Catching up",
-        "Reads 30 records a second where 2 arrive. When little is left, more is put before it.",
+        "Reads 30 records a second where 2 arrive. When little lag is left, more records are produced.",
     ),
     Case(
         "warehouse-loader",
@@ -110,7 +110,7 @@ _CASES = (
         "recommendation-training",
         Status.NEVER_COMMITTED,
         "Polls, never commits",
-        "Its member reads all it is given and commits nothing: how far it is cannot be known.",
+        "Its member reads all it is given and commits nothing: its progress is unknown.",
     ),
     Case(
         "price-sync",

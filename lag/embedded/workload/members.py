@@ -78,7 +78,7 @@ class Members:
         with self._lock:
             taken = {member.name for member in self._of(group.group_id)}
             if len(taken) >= MAX_MEMBERS:
-                raise EmbeddedError(f"{group.group_id} has {MAX_MEMBERS} members already", "Kill one first.")
+                raise EmbeddedError(f"{group.group_id} already has {MAX_MEMBERS} members", "Kill one first.")
             name = next(name for n in range(1, 99) if (name := f"{group.group_id}-{n}") not in taken)
             member = self._start(group, name)
             self._running[name] = member
@@ -105,7 +105,7 @@ class Members:
         """SIGSTOP: the process exists, but sends nothing."""
         member = self._playable(name)
         if member.frozen:
-            raise EmbeddedError(f"{name} is frozen already", "Thaw it first.")
+            raise EmbeddedError(f"{name} is already frozen", "Thaw it first.")
         _signal(member, signal.SIGSTOP)
         member.frozen = True
 

@@ -59,7 +59,7 @@ class PanelTransactions:
     def open(self, topic: str, partitions: int) -> str:
         """Open a transaction over every partition of the topic."""
         if topic in self._open:
-            raise EmbeddedError(f"A transaction is open on {topic} already", "Commit or abort it first.")
+            raise EmbeddedError(f"A transaction is already open on {topic}", "Commit or abort it first.")
         producer = transaction(self._bootstrap_servers, f"demo-panel-{topic}")
         producer.begin_transaction()
         for partition in range(partitions):

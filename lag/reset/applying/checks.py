@@ -15,7 +15,7 @@ STOP = (
 )
 
 NEW_PLAN = (
-    "Make a new plan and review it. If offsets change again while the group has no members, "
+    "Create a new plan and review it. If offsets change again while the group has no members, "
     "stop the consumer that commits for it without joining it (KafkaConsumer.assign)"
 )
 
@@ -27,7 +27,7 @@ def check(plan: Plan, now: GroupReading) -> None:
         raise ResetRefused(f"Group {plan.group_id} cannot be read: {now.problems[0].cause}", now.problems[0].hint)
     if plan.group_type is not None and now.type is not None and now.type is not plan.group_type:
         raise ResetRefused(
-            f"Group {plan.group_id} was a {plan.group_type} group and is now a {now.type} group", "Make a new plan"
+            f"Group {plan.group_id} was a {plan.group_type} group and is now a {now.type} group", "Create a new plan"
         )
     if plan.kind is Kind.REMOVE_MEMBER:
         _check_member(plan, now)
@@ -59,7 +59,7 @@ def _check_member(plan: Plan, now: GroupReading) -> None:
         )
     if found != plan.removed_members:
         raise ResetRefused(
-            f"The static member {plan.instance_id} has joined again since the plan was made", "Make a new plan"
+            f"The static member {plan.instance_id} has joined again since the plan was made", "Create a new plan"
         )
 
 

@@ -140,7 +140,7 @@ def write_new(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         _sync_folder(path.absolute().parent)
     except FileExistsError:
-        raise ConfigError(f"{path} exists already", "Name another file: plans are not overwritten") from None
+        raise ConfigError(f"{path} already exists", "Name another file: plans are not overwritten") from None
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror}", "Name a file in a folder that you may write"
@@ -188,7 +188,7 @@ def plan_from_document(document: Any) -> Plan:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise ConfigError(f"This is not a plan: {where}: {first['msg']}", "Make a new plan") from None
+        raise ConfigError(f"This is not a plan: {where}: {first['msg']}", "Create a new plan") from None
 
 
 def _plan(file: PlanFile) -> Plan:

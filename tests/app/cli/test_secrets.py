@@ -112,7 +112,7 @@ def test_no_secret_is_in_a_log_answer_or_file(secure_kafka: SecureKafka, tmp_pat
         answers.append(get(f"{url}/", None, {"X-Forwarded-User": SECRETS["proxied"]}))
         for broken in (files.notices, files.roles):
             broken.write_text(f"{broken.read_text()}\nbroken: [{SECRETS['smtp']}\n")
-        command.told("the notices file is not in force", within_s=60)
+        command.told("the notices file is invalid", within_s=60)
         answers.append(get(f"{url}{API}", files.token))
         assert command.ends(signal.SIGINT) == 0
         written = "".join(file.read_bytes().decode("latin-1") for file in files.made.rglob("*") if file.is_file())

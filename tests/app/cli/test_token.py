@@ -65,7 +65,7 @@ def test_who_makes_and_revokes_tokens_is_recorded(files: tuple[Path, Path], monk
     assert (created.actor, created.action, created.detail) == (
         "ann",
         "token",
-        f"Token {made['id']} (a) was made for role admin",
+        f"Token {made['id']} (a) was created for role admin",
     )
     assert revoked.detail == f"Token {made['id']} (a) was revoked"
 

@@ -570,10 +570,10 @@ def test_a_what_if_that_finds_no_free_worker_is_computed_with_the_next_drawing(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def busy(_function: object) -> object:
-        raise pool.Busy("The server has 3 computations at work already", "Try again in a moment")
+        raise pool.Busy("The server already has 3 computations running", "Try again in a moment")
 
     with monkeypatch.context() as crowded:
         crowded.setattr(draft_state, "computed", busy)
         page = open_page("whatif", example="checkout-scales-out")
-    assert "The server has 3 computations at work already" in said(page)
-    assert "computations at work" not in said(page.run())
+    assert "The server already has 3 computations running" in said(page)
+    assert "already has 3 computations" not in said(page.run())

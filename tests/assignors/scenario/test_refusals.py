@@ -48,8 +48,8 @@ lag: {payments: 3}
 """
     assert problems_of(text) == [
         "line 3: assignor: No assignor is named 'rnge'. Did you mean 'range'?",
-        "line 6: topics[1].name: 'orders' is topics[0] already.",
-        "line 9: members[1].id: 'c1' is members[0] already.",
+        "line 6: topics[1].name: 'orders' is already topics[0].",
+        "line 9: members[1].id: 'c1' is already members[0].",
         "line 11: events[0].at: Write a duration such as 30s, 1500ms, 2m or 1h; a plain number means seconds.",
     ]
 
@@ -197,7 +197,7 @@ def test_a_member_of_the_wrong_shape(member: str, problem: str) -> None:
         ("{name: t, partitions: 2, id: nope}", ".id: This is not a topic id. Give the 22 characters that Kafka prints"),
         ("{name: t, partitions: 2, racks: [[a]]}", ".racks: There are racks for 1 partitions, but t has 2."),
         ("{name: t, partitions: 2, racks: [a, b]}", ".racks[0]: A list is expected"),
-        ("{name: orders, partitions: 2}", ".name: 'orders' is topics[0] already."),
+        ("{name: orders, partitions: 2}", ".name: 'orders' is already topics[0]."),
         ("{name: t, partitions: 999997}", "s: The topics have 1,000,001 partitions. A scenario has at most 1,000,000."),
     ],
 )
@@ -243,7 +243,7 @@ def test_a_thousand_events_are_the_most() -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("  - {id: c1}", "members[1].id: 'c1' is members[0] already."),
+        ("  - {id: c1}", "members[1].id: 'c1' is already members[0]."),
         (
             "  - {id: c2, owned: {order: [0]}}",
             "members[1].owned.order: No topic is named 'order'. Did you mean 'orders'?",
@@ -268,12 +268,12 @@ def test_a_name_or_number_that_does_not_exist(line: str, problem: str) -> None:
 
 def test_two_members_with_one_instance_id() -> None:
     text = HEAD.replace("{id: c1,", "{id: c1, instance_id: pod,") + "  - {id: c2, instance_id: pod}\n"
-    assert problems_of(text) == [f"line {LATER}: members[1].instance_id: 'pod' is members[0] already."]
+    assert problems_of(text) == [f"line {LATER}: members[1].instance_id: 'pod' is already members[0]."]
 
 
 def test_a_capacity_that_is_given_twice() -> None:
     text = HEAD.replace("{id: c1,", "{id: c1, capacity: 5,") + "capacity: {c1: 6}\n"
-    assert problems_of(text) == [f"line {LATER}: capacity.c1: 'c1' has a capacity of its own already. Keep one."]
+    assert problems_of(text) == [f"line {LATER}: capacity.c1: 'c1' already has a capacity. Keep one."]
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_an_assignor_that_is_unknown(assignor: str, problem: str) -> None:
         (["{at: 1s, leave: c1}", "{at: 2s, crash: c1}"], "crash: 'c1' has left at 1s. It must join again first."),
         (["{at: 1s, crash: c1}", "{at: 2s, freeze: c1}"], "freeze: 'c1' has crashed at 1s. It must join again first."),
         (["{at: 9s, join: {id: c2}}", "{at: 2s, leave: c2}"], "leave: 'c2' joins only at 9s."),
-        (["{at: 1s, join: {id: c1}}"], "join.id: 'c1' is in the group already."),
+        (["{at: 1s, join: {id: c1}}"], "join.id: 'c1' is already in the group."),
         (["{at: 1s, freeze: c1}", "{at: 2s, freeze: c1}"], "freeze: 'c1' is frozen. Resume it first."),
         (["{at: 1s, freeze: c1}", "{at: 2s, crash: c1}"], "crash: 'c1' is frozen. Resume it first."),
         (["{at: 1s, split: c1}", "{at: 2s, crash: c1}"], "crash: 'c1' is cut off. Heal it first."),
@@ -313,7 +313,7 @@ def test_an_assignor_that_is_unknown(assignor: str, problem: str) -> None:
         (["{at: 1s, rack: {id: c9, rack: a}}"], "rack.id: No member is named 'c9'. There is c1."),
         (
             ["{at: 1s, add_partitions: {orders: 4}}"],
-            "add_partitions.orders: orders has 4 partitions already, and Kafka cannot remove partitions. "
+            "add_partitions.orders: orders already has 4 partitions, and Kafka cannot remove partitions. "
             "Write the new total.",
         ),
         (
@@ -322,14 +322,14 @@ def test_an_assignor_that_is_unknown(assignor: str, problem: str) -> None:
         ),
         (
             ["{at: 1s, create_topic: {name: orders, partitions: 1}}"],
-            "create_topic.name: The topic orders exists already.",
+            "create_topic.name: The topic orders already exists.",
         ),
         (
             ["{at: 1s, delete_topic: orders}", "{at: 2s, add_partitions: {orders: 9}}"],
             "add_partitions.orders: There is no topic 'orders' at this time.",
         ),
         (["{at: 1s, use_assignor: stick}"], "use_assignor: No assignor is named 'stick'. Did you mean 'sticky'?"),
-        (["{at: 1s, coordinator_up: true}"], "coordinator_up: The coordinator is up already."),
+        (["{at: 1s, coordinator_up: true}"], "coordinator_up: The coordinator is already up."),
         (["{at: 1s, coordinator_down: 5}"], "coordinator_down: This event has no value. Write true."),
         (["{at: 1s, crash: null}"], "crash: A string is expected."),
         (["{at: 1s, add_partitions: {orders: 1000001}}"], "add_partitions.orders: This must be at most 1,000,000."),

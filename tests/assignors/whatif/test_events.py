@@ -278,15 +278,15 @@ def test_capacity_comes_along_with_a_member_that_joins() -> None:
         (Heal("A"), "Event 2 at 2 s (heal A): 'A' is not cut off."),
         (GcPause("B", 5), "(gc pause B): 'B' has left at 1s."),
         (Slow("Ab", 5), "(slow Ab): No member is named 'Ab'. Did you mean 'A'?"),
-        (join("A"), "Event 2 at 2 s (join A): 'A' is in the group already."),
+        (join("A"), "Event 2 at 2 s (join A): 'A' is already in the group."),
         (join("D", instance_id="pod"), "(join D): 'pod' is the instance id of a member that is in the group."),
         (Subscribe("B", ()), "(subscribe B): 'B' has left at 1s."),
         (AddPartitions("tt", 9), "(add partitions tt): There is no topic 'tt' at this time. Did you mean 't'?"),
-        (AddPartitions("t", 6), "(add partitions t): t has 6 partitions already, and Kafka cannot remove partitions."),
-        (CreateTopic(Topic("t", 1)), "(create topic t): The topic t exists already."),
+        (AddPartitions("t", 6), "(add partitions t): t already has 6 partitions, and Kafka cannot remove partitions."),
+        (CreateTopic(Topic("t", 1)), "(create topic t): The topic t already exists."),
         (DeleteTopic("u"), "(delete topic u): There is no topic 'u' at this time."),
         (UseAssignor("stiky"), "(use assignor stiky): No assignor is named 'stiky'. Did you mean 'sticky'?"),
-        (CoordinatorUp(), "Event 2 at 2 s (coordinator up): The coordinator is up already."),
+        (CoordinatorUp(), "Event 2 at 2 s (coordinator up): The coordinator is already up."),
     ],
 )  # fmt: skip
 def test_an_event_that_cannot_happen_is_named(action: Action, said: str) -> None:
@@ -298,10 +298,10 @@ def test_an_event_that_cannot_happen_is_named(action: Action, said: str) -> None
 
 def test_a_member_that_is_frozen_or_split_off_must_come_back_first() -> None:
     for action, instead in ((Leave("A"), True), (Freeze("A"), True), (join("A"), False)):
-        frozen, split = ("is frozen", "is cut off") if instead else ("is in the group already",) * 2
+        frozen, split = ("is frozen", "is cut off") if instead else ("is already in the group",) * 2
         with pytest.raises(AssignorError, match=rf"'A' {frozen}\."):
             assignors.fold(scenario("range", "A B", Freeze("A"), action))
         with pytest.raises(AssignorError, match=rf"'A' {split}\."):
             assignors.fold(scenario("range", "A B", Split("A"), action))
-    with pytest.raises(AssignorError, match="is down already"):
+    with pytest.raises(AssignorError, match="is already down"):
         assignors.fold(scenario("range", "A", CoordinatorDown(), CoordinatorDown()))

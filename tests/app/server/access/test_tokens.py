@@ -128,7 +128,7 @@ def test_a_file_that_does_not_exist_has_no_token_to_revoke(path: Path) -> None:
 
 def test_names_are_unique_and_only_known_tokens_are_revoked(path: Path) -> None:
     create(path, "a", Role.VIEWER, now_ms=NOW_MS)
-    with pytest.raises(ConfigError, match="has a token 'a' already"):
+    with pytest.raises(ConfigError, match="already has a token 'a'"):
         create(path, "a", Role.ADMIN, now_ms=NOW_MS)
     with pytest.raises(ConfigError, match="has no token 'b'"):
         revoke(path, "b")

@@ -106,7 +106,7 @@ def test_one_question_more_than_workers_is_refused_and_the_others_are_answered(
             for path in (*(tmp_path / str(number) for number in range(1, pool.MOST_WORKERS)), last)
         ]
         wait_until(lambda: len(list(tmp_path.glob("*.pid"))) == pool.MOST_WORKERS, within_s=60)
-        with pytest.raises(Busy, match="3 computations at work already"):
+        with pytest.raises(Busy, match="already has 3 computations running"):
             workers.computed(questions.process_id, wait_s=0.1)
         last.touch()
         assert waiting[-1].result() == "done"

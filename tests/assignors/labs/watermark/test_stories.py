@@ -165,7 +165,7 @@ def test_epochs_that_only_one_side_has_are_cut_one_after_the_other() -> None:
         ((Start("B"),), "Action 1: B is already running. Crash it first."),
         ((Restart("A"),), "Action 1: A cannot restart unnoticed: it is down or the leader. Use Crash and Start."),
         ((Crash("C"),), "Action 1: C is not a replica. The replicas are A, B."),
-        ((Wait(0),), "Action 1: Wait 0 ms is not possible. Use 1 or more."),
+        ((Wait(0),), "Action 1: Cannot wait 0 ms. Use 1 or more."),
     ],
 )
 def test_action_that_cannot_happen_is_refused_with_its_number(actions: tuple[Action, ...], message: str) -> None:

@@ -90,7 +90,7 @@ def an_example() -> Plan:
 def test_a_file_is_never_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
     file.write_text("mine")
-    with pytest.raises(ConfigError, match="exists already"):
+    with pytest.raises(ConfigError, match="already exists"):
         write_new(file, "other")
     assert file.read_text() == "mine"
 
