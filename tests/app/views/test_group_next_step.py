@@ -143,6 +143,8 @@ def test_a_group_id_is_quoted_for_the_shell() -> None:
 def test_a_share_group_has_the_tool_for_share_groups() -> None:
     shared = replace(SPECS["replayer"], type=GroupType.SHARE)
     assert lines(shared)[0].startswith("kafka-share-groups ")
+    (reset,) = lines(replace(lost(2, of=4), type=GroupType.SHARE))
+    assert reset.endswith("--reset-offsets --group recreated-topic-reader --topic t:0,1 --to-earliest --dry-run")
 
 
 def test_a_streams_group_has_the_tool_and_the_options_for_streams_groups() -> None:

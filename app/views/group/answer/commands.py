@@ -125,10 +125,10 @@ def _reset(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> C
 
 
 def _topic(view: GroupView, name: str, partitions: Sequence[str]) -> str:
-    """`topic:0,1`, or the whole topic: share groups have no offsets of single partitions to reset."""
+    """`topic:0,1`, or the whole topic where all of its partitions are named, and they are many."""
     is_long = len(partitions) > MOST_PARTITIONS_NAMED
     is_whole = is_long and len(partitions) == sum(row.tp.topic == name for row in view.lags)
-    return name if is_whole or view.group.type is GroupType.SHARE else f"{name}:{','.join(partitions)}"
+    return name if is_whole else f"{name}:{','.join(partitions)}"
 
 
 def _forget_topics(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> Command:
