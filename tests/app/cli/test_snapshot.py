@@ -216,7 +216,7 @@ def test_table_has_a_line_per_group_and_remarks_go_to_stderr(shop: Shop) -> None
     done = shop.snapshot("--group", "cli-behind", "--group", "cli-beyond", "--group", "cli-modern")
     groups, *details = done.out.split("\n\n")
     assert [" ".join(line.split()) for line in groups.splitlines()] == [
-        "GROUP TYPE STATE MEMBERS LAG KNOWN FOR LOST ASSIGNOR COORDINATOR",
+        "GROUP TYPE STATE MEMBERS LAG LAG KNOWN LOST ASSIGNOR COORDINATOR",
         "cli-behind classic Empty 0 60 2 of 2 - - 1",
         "cli-beyond classic Empty 0 - 0 of 1 - - 1",
         "cli-modern consumer Stable 1 - 0 of 2 - uniform 1",

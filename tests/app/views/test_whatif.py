@@ -402,7 +402,7 @@ def test_what_a_member_can_process_is_taken_back_by_undo(open_page: Open) -> Non
     page = open_page("whatif", scenario=link_codec.pack(replace(its, loads=loads)))
 
     def field() -> Any:
-        return next(box for box in page.number_input if "can process" in box.label)
+        return next(box for box in page.number_input if "Capacity" in box.label)
 
     before, drains = field().value, page.title[0].value
     page = field().set_value(100_000.0).run()
