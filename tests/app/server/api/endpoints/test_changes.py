@@ -1,6 +1,5 @@
 """Changes of verdicts: listed after an id, and sent as events that a client can resume."""
 
-import asyncio
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,6 +16,7 @@ from lag.polling.verdict_changes import VerdictChanges
 from tests.app.server.api.conformity import ask, check, operation
 from tests.app.server.api.reports import NOW_MS, installed, report, source_of
 from tests.app.server.client import Request, request, requests
+from tests.app.server.tools.clients import run_apart
 from tests.lag.make import GroupSpec, cluster, end, group, judged
 
 CHANGES = "/clusters/demo/changes"
@@ -114,7 +114,7 @@ def sent_by(kept: VerdictChanges, after: int, group_id: str | None, *polls: Call
     async def read() -> list[bytes]:
         return [each async for each in api._events(kept, after, group_id, goes_on)]
 
-    lines = b"".join(asyncio.run(read())).decode().splitlines()
+    lines = b"".join(run_apart(read)).decode().splitlines()
     return [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
 
 
