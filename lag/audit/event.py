@@ -46,11 +46,16 @@ class AuditEvent:
 
     def document(self) -> dict[str, Any]:
         """The event with its texts cut off."""
-        return {name: value[:MOST_TEXT] if isinstance(value, str) else value for name, value in asdict(self).items()}
+        return {name: _cut(value) if isinstance(value, str) else value for name, value in asdict(self).items()}
 
     def line(self) -> str:
         """The event as one line of JSON."""
         return json.dumps(self.document(), separators=(",", ":"))
+
+
+def _cut(text: str) -> str:
+    """At most MOST_TEXT characters. Half a surrogate pair, as of an argument that is not UTF-8, becomes "?"."""
+    return text[:MOST_TEXT].encode(errors="replace").decode()
 
 
 _EVENT = TypeAdapter(AuditEvent)
@@ -62,6 +67,6 @@ def event_of(line: str) -> AuditEvent | None:
         read = json.loads(line)
         read.setdefault("event_id", sha256(line.strip().encode()).hexdigest()[:16])  # a line of an earlier version
         event = _EVENT.validate_python(read)
-    except (AttributeError, ValueError):
+    except (AttributeError, RecursionError, ValueError):
         return None
     return event if 0 <= event.at_ms <= LAST_MS else None

@@ -62,6 +62,7 @@ def test_texts_are_cut_off() -> None:
         '{"at_ms": 1e400, "action": "a", "outcome": "ok"}',
         '{"at_ms": 253402300800000, "action": "a", "outcome": "ok"}',
         '{"at_ms": 1, "action": 5, "outcome": "ok"}',
+        "[" * 200_000,
         '{"at_ms": 1, "action": "a", "outcome": "ok", "detail": ["x"]}',
     ],
 )

@@ -125,6 +125,13 @@ def test_long_texts_are_cut_off_also_without_a_file(history: History) -> None:
     assert stored_events(history, END_MS, 1)[0].detail == "x" * MOST_TEXT
 
 
+def test_a_text_that_is_not_unicode_is_copied_with_question_marks(log: AuditLog, history: History) -> None:
+    log.append(event(0, "group g\udcff"))
+    assert AuditCopy(log, history).copy() == 1
+    assert [one.detail for one in log.newest_first()] == ["group g?"]
+    assert [one.detail for one in stored_events(history, END_MS, 10)] == ["group g?"]
+
+
 def test_the_recorder_copies_while_it_is_open_and_at_its_end(log: AuditLog, history: History) -> None:
     with AuditRecorder(log, history, every_s=0.05):
         log.append(event(0))
