@@ -47,6 +47,7 @@ def read_batches(data: bytes, first: int) -> BatchContents:
         batch = memory.next_batch()
         if not isinstance(batch, DefaultRecordBatch):  # formats 0 and 1 are from before 0.11
             unreadable += 1
+            reached = max(reached, batch.base_offset + 1)
             continue
         reached = max(reached, batch.next_offset)
         try:

@@ -33,8 +33,10 @@ class ListedGroups:
             if group_id not in now:
                 leader = coordinators.of(group_id)
                 gone.setdefault(node if leader is None else leader, []).append(group_id)
+        unasked = [name for node in gone.keys() - client.nodes() for name in gone.pop(node)]  # no coordinator now
         codes = {group_id: code for node, its in gone.items() for group_id, code in await _codes(client, node, its)}
-        kept = {group_id: self._coordinators[group_id] for group_id, code in codes.items() if _may_exist(code)}
+        left = [*unasked, *(group_id for group_id, code in codes.items() if _may_exist(code))]
+        kept = {group_id: self._coordinators[group_id] for group_id in left}
         self._coordinators = now | kept
         return [group_problem(group_id, code) for group_id, code in codes.items() if code and is_unauthorized(code)]
 

@@ -12,6 +12,7 @@ from kafka.record import MemoryRecords
 from kafka.record.default_records import DefaultRecordBatch
 
 from assignors.model import TopicPartition
+from lag.cluster.group_records import UNREADABLE
 from lag.cluster.requests.messages import Message, fetch_request
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
 from lag.model import Remainder
@@ -36,7 +37,10 @@ class UnreadRange:
 
 
 async def check(client: PollClient, unread: UnreadRange) -> Remainder:
-    """What a read_committed consumer would still read; UNKNOWN if one fetch does not reach the log end."""
+    """What a read_committed consumer would still read.
+
+    UNKNOWN if one fetch does not reach the log end, and for what cannot be decoded: one log must not fail a poll.
+    """
     try:
         answer = await client.send(unread.node, _request(unread))
     except (BrokerFailed, UnsupportedRequest):
@@ -45,7 +49,10 @@ async def check(client: PollClient, unread: UnreadRange) -> Remainder:
     if answer.error_code or len(parts) != 1 or parts[0].error_code:
         return Remainder.UNKNOWN
     aborted = sorted((its.first_offset, its.producer_id) for its in parts[0].aborted_transactions or ())
-    return remainder(list(_batches(parts[0].records)), aborted, unread.committed, unread.log_end)
+    try:
+        return remainder(list(_batches(parts[0].records)), aborted, unread.committed, unread.log_end)
+    except UNREADABLE:
+        return Remainder.UNKNOWN
 
 
 def _request(unread: UnreadRange) -> Message:
@@ -60,9 +67,13 @@ def _request(unread: UnreadRange) -> Message:
 
 
 def _batches(records: bytes | None) -> Iterator[DefaultRecordBatch]:
+    """Raises one of UNREADABLE, also for formats 0 and 1, which are from before 0.11."""
     memory = MemoryRecords(bytes(records or b""))
     while memory.has_next():
-        yield memory.next_batch()
+        batch = memory.next_batch()
+        if not isinstance(batch, DefaultRecordBatch):
+            raise ValueError("a format without producer ids")
+        yield batch
 
 
 def remainder(batches: Sequence[DefaultRecordBatch], aborted: Aborted, committed: int, log_end: int) -> Remainder:
@@ -82,5 +93,7 @@ def remainder(batches: Sequence[DefaultRecordBatch], aborted: Aborted, committed
 
 
 def _is_abort(batch: DefaultRecordBatch) -> bool:
-    key = next(iter(batch)).key
-    return key is not None and int.from_bytes(key[2:4], "big") == ABORT
+    record = next(iter(batch), None)
+    if record is None:  # compaction has removed the marker, and with it the records of its transaction
+        return True
+    return record.key is not None and int.from_bytes(record.key[2:4], "big") == ABORT

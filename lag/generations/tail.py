@@ -58,6 +58,7 @@ MAX_LOOK_BACKS_BEHIND = 2
 """A partition this many look-backs behind its end is started again near the end."""
 
 UNAUTHORIZED = "unauthorized"
+MISSING = Problem("unread", Scope.TOPIC, OFFSETS_TOPIC, "the brokers do not name its partitions now")
 STARTING = Problem("starting", Scope.TOPIC, OFFSETS_TOPIC, "its records are still being read for the first time")
 
 
@@ -277,12 +278,15 @@ class Tail:
     def _refresh(self, reader: OffsetsReader) -> float | None:
         """Find partitions that are not followed yet; returns a pause in seconds if there is nothing to read."""
         found = reader.partitions()
+        with self._lock:
+            if found.count and self._partitions not in (0, found.count):  # the topic was created again
+                self._reset(self._cluster_id)
         new = [n for n in range(found.count) if n not in self._positions and n not in found.problems]
         bounds = reader.bounds(new) if new else {}
         with self._lock:
-            if found.count != self._partitions and self._partitions:
-                self._reset(self._cluster_id)
-            self._problem, self._partitions, self._trouble = found.problem, found.count, dict(found.problems)
+            is_missing = not found.count and self._partitions  # to one broker, or for a while: what was read stays
+            self._problem = found.problem or (MISSING if is_missing else None)
+            self._partitions, self._trouble = found.count or self._partitions, dict(found.problems)
             for number, bound in bounds.items():
                 start = max(bound.log_start, bound.log_end - self._look_back)
                 self._positions[number] = _Position(start, start == bound.log_start, start == bound.log_end)

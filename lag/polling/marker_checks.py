@@ -1,7 +1,6 @@
 """Results of checks whether a small constant lag is records or transaction markers; valid until the offsets change."""
 
 from collections.abc import Callable, Sequence
-from itertools import islice
 
 import numpy as np
 
@@ -19,28 +18,38 @@ Ask = Callable[[Sequence[PartitionLag]], Sequence[Remainder]]
 
 
 class MarkerChecks:
-    """Remembers what was found for (group, partition) at the offsets it was found at."""
+    """Remembers what was found for (group, partition) at the offsets it was found at, the latest last."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, TopicPartition], tuple[int | None, int | None, Remainder]] = {}
+        self._turns = np.zeros(0, np.int64)
 
     def column(self, snapshot: ClusterSnapshot) -> RemainderCodes:
         """uint8[n]: what is known of each row of the offset table. Drops results whose offsets have changed."""
         left = np.zeros(len(snapshot.offsets), np.uint8)
-        for (group_id, tp), (committed, log_end, found) in list(self._found.items()):
+        self._turns = np.zeros(len(snapshot.offsets), np.int64)
+        for turn, ((group_id, tp), (committed, log_end, found)) in enumerate(list(self._found.items()), 1):
             row = _row_of(snapshot, group_id, tp)
             if row is None or row[1] != (committed, log_end):
                 del self._found[group_id, tp]
             else:
                 left[row[0]] = REMAINDERS.index(found)
+                self._turns[row[0]] = turn
         return left
 
     def look(self, health: Health, ask: Ask) -> None:
-        """Check the rows that need it, at most CHECKS_PER_POLL."""
-        wanted = [_named(health.snapshot, int(row)) for row in islice(health.needs_marker_check, CHECKS_PER_POLL)]
+        """Check the rows that need it, at most CHECKS_PER_POLL: first those that were never checked.
+
+        Some stay unknown for good, as without the ACL to read the topic; they must not hold up the others.
+        `column` was called for the same snapshot.
+        """
+        needed = np.asarray(health.needs_marker_check, np.int64)
+        first = needed[np.argsort(self._turns[needed], kind="stable")][:CHECKS_PER_POLL]
+        wanted = [_named(health.snapshot, int(row)) for row in first]
         if not wanted:
             return
         for (group_id, row), found in zip(wanted, ask([row for _, row in wanted]), strict=True):
+            self._found.pop((group_id, row.tp), None)
             self._found[group_id, row.tp] = (row.committed, row.log_end, found)
 
 

@@ -45,14 +45,17 @@ class Metadata:
 
 
 async def fetch(client: PollClient, manager: KafkaConnectionManager) -> Metadata:
-    """The metadata from the first broker that answers. Raises ConnectError if none does."""
+    """The metadata from the first broker that answers. Raises ConnectError if none does.
+
+    One that has just started, in a cluster with ZooKeeper, may answer that there are no brokers: that is no answer.
+    """
     waiting: list[Future] = []
     nodes = client.nodes()
     while nodes or waiting:
         if nodes:
             waiting.append(client.start(client.send, nodes.pop(0), _request()))
         answered = await _first(manager, waiting, HEDGE_S if nodes else client.deadline_s)
-        if answered is not None:
+        if answered is not None and answered.brokers:
             manager.cluster.update_metadata(answered)
             return _parse(answered)
         waiting = [future for future in waiting if not future.is_done]

@@ -174,6 +174,28 @@ def test_a_topic_that_may_not_be_read_is_told_and_asked_for_rarely(source: Log) 
     assert tail.problem(GROUPS[0]) is None
 
 
+@pytest.mark.parametrize("found", [OffsetsPartitions(0), OffsetsPartitions(0, problem=DENIED)])
+def test_an_answer_without_partitions_takes_away_nothing_that_was_read(source: Log, found: OffsetsPartitions) -> None:
+    source.records[0] += [empty_group(GROUPS[0], 4), empty_group(GROUPS[0], 5)]
+    tail = followed(source)
+    source.found = found
+    rounds(tail, tails.METADATA_ROUNDS + 1)
+    assert (tail.problem(GROUPS[0]), tail.reads_all()) == (found.problem or tails.MISSING, False)
+    assert numbers(tail, 0) == [4, 5]
+    source.found = OffsetsPartitions(COUNT)
+    source.records[0].append(empty_group(GROUPS[0], 6))
+    rounds(tail, 2)
+    assert (tail.problem(GROUPS[0]), numbers(tail, 0)) == (None, [4, 5, 6])
+
+
+def test_a_topic_with_another_number_of_partitions_is_read_from_its_start(source: Log) -> None:
+    source.records[0] += [empty_group(GROUPS[0], 4)]
+    tail = followed(source)
+    source.found, source.records = OffsetsPartitions(COUNT + 1), [[] for _ in range(COUNT + 1)]
+    rounds(tail, tails.METADATA_ROUNDS + 1)
+    assert (tail.status().partitions, tail.reads_all(), numbers(tail, 0)) == (COUNT + 1, True, [])
+
+
 def test_a_topic_that_is_not_there_yet_is_waited_for(source: Log) -> None:
     source.found = OffsetsPartitions(0)
     tail = Tail("test", source.open)

@@ -8,6 +8,7 @@ from kafka.errors import KafkaTimeoutError
 from kafka.future import Future
 
 from lag.cluster.requests.metadata import Metadata, fetch
+from lag.errors import ConnectError
 
 TOPIC = SimpleNamespace(
     name="orders",
@@ -48,6 +49,28 @@ def fetched() -> Metadata:
 
 def test_answer_that_came_as_its_time_ran_out_is_taken() -> None:
     assert [broker.node_id for broker in fetched().brokers] == [1]
+
+
+def test_a_broker_that_names_no_brokers_has_not_answered() -> None:
+    futures = {1: Future(), 2: Future()}
+    futures[1].success(SimpleNamespace(topics=[], brokers=[], controller_id=-1))
+    futures[2].success(ANSWER)
+    manager: Any = SimpleNamespace(cluster=SimpleNamespace(update_metadata=lambda _: None), wait_for=wait_for)
+    client: Any = SimpleNamespace(
+        nodes=lambda: [1, 2], start=lambda _send, node, _request: futures[node], send=None, deadline_s=5.0, failed={}
+    )
+    with pytest.raises(StopIteration) as done:
+        fetch(client, manager).send(None)
+    assert [broker.node_id for broker in done.value.value.brokers] == [1]
+    futures[2] = Future()
+    futures[2].success(SimpleNamespace(topics=[], brokers=[], controller_id=-1))
+    client.no_answer = lambda: ConnectError("No broker answers")
+    with pytest.raises(ConnectError):
+        fetch(client, manager).send(None)
+
+
+async def wait_for(either: Future, _within_ms: float) -> None:
+    assert either.is_done
 
 
 def test_replicas_and_those_in_sync_are_in_the_order_of_the_partitions() -> None:
