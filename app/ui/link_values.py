@@ -47,6 +47,15 @@ def one_of(name: str, options: Collection[str]) -> str | None:
     return None
 
 
+def short_text(name: str) -> str | None:
+    """Its text, "" without one; None if it has more than MAX_TEXT characters."""
+    given = text(name) or ""
+    if len(given) <= MAX_TEXT:
+        return given
+    _ignore(name, given, f"a text of at most {MAX_TEXT:,} characters")
+    return None
+
+
 def some_of(name: str, options: Collection[str]) -> list[str]:
     """Those values of a repeated parameter that are among `options`."""
     given = st.query_params.get_all(name)

@@ -114,7 +114,6 @@ def connection_options() -> list[str]:
 def choose_cluster(name: str) -> None:
     """Switch to another cluster. The group and topic leave the URL, filters stay."""
     st.session_state[_CLUSTER] = name
-    st.session_state.pop(_PINNED, None)
     set_url("group", None)
     set_url("topic", None)
     set_url("cluster", name)
@@ -139,8 +138,14 @@ def shown() -> Shown | None:
     name, collector = cluster(), feed()
     if name is None or collector is None:
         return None
-    report = st.session_state.get(_PINNED) or collector.latest()
+    report = _pinned() or collector.latest()
     return None if report is None else Shown(name, report, collector.status(), now_ms(), grants())
+
+
+def _pinned() -> "Report | None":
+    """The report of a paused session. One of another cluster, or of other grants, is not shown."""
+    pinned = st.session_state.get(_PINNED)
+    return None if pinned is None or pinned[:2] != (cluster(), grants()) else pinned[2]
 
 
 def grants() -> tuple[Grant, ...] | None:
@@ -173,15 +178,15 @@ def _version(page: Shown) -> tuple[str, int, bool]:
 
 def paused() -> bool:
     """Whether this session is paused."""
-    return st.session_state.get(_PINNED) is not None
+    return _pinned() is not None
 
 
 def toggle_pause() -> None:
     """Pin the latest snapshot, or follow the collector again."""
     if paused():
         st.session_state.pop(_PINNED)
-    elif collector := feed():
-        st.session_state[_PINNED] = collector.latest()
+    elif (collector := feed()) and (latest := collector.latest()):
+        st.session_state[_PINNED] = cluster(), grants(), latest
 
 
 # -- what is computed from a snapshot, and never changed in place ------------------------------------------------------
@@ -237,12 +242,13 @@ def carry_group(page: PageInfo) -> None:
     A page that shows no group drops the parameter: Back to the Overview would show it there.
     """
     is_new = st.session_state.get(_PAGE) != page.name
-    known, given = st.session_state.get(_GROUP), url("group")
+    kept, given = st.session_state.get(_GROUP), url("group")
+    known = kept[1] if kept is not None and kept[0] == cluster() else None
     st.session_state[_PAGE] = page.name
     if not page.shows_group:
         set_url("group", None)
     elif given is not None:
-        st.session_state[_GROUP] = given
+        st.session_state[_GROUP] = cluster(), given
     elif is_new and known is not None and page.name in FOLLOW_GROUP and not set(st.query_params) - {"cluster"}:
         set_url("group", known)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
+from assignors.counts import plural
 from assignors.scenario.event_schema import in_order
 from assignors.scenario.problems import Path
 from assignors.scenario.schema import LOADS, ScenarioFile
@@ -120,7 +121,7 @@ def _check_loads(file: ScenarioFile, most: Mapping[str, int]) -> Remarks:
             if topic not in most:
                 yield path, f"No topic is named {shown(topic)!r}.{suggestion(topic, most)}"
             elif isinstance(amounts, list) and len(amounts) > most[topic]:
-                yield path, f"There are {len(amounts):,} numbers, but {topic} has {most[topic]:,} partitions."
+                yield path, f"There are {len(amounts):,} numbers, but {topic} has {plural(most[topic], 'partition')}."
             elif isinstance(amounts, dict):
                 for partition in filter(most[topic].__le__, amounts):
                     yield (*path, partition), _out_of_range(topic, partition, most[topic])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assignors.counts import plural
 from assignors.whatif.events import Loads
 from assignors.whatif.loads import KnownLoads
 from assignors.whatif.ownership_table import OwnershipTable, Values
@@ -45,9 +46,9 @@ def _unknown(partitions: int, no_lag: int, no_rate: int, capacity: float | None)
     if not partitions:
         return None
     if no_lag:
-        return f"the lag of {no_lag} of its {partitions} partitions is unknown"
+        return f"the lag of {no_lag} of its {plural(partitions, 'partition')} is unknown"
     if no_rate:
-        return f"the produce rate of {no_rate} of its {partitions} partitions is unknown"
+        return f"the produce rate of {no_rate} of its {plural(partitions, 'partition')} is unknown"
     return "how much a member can process is unknown" if capacity is None else None
 
 
@@ -73,4 +74,5 @@ def drain_of_group(of_each: Mapping[str, Drain], table: OwnershipTable, known: K
 def _without_owner(table: OwnershipTable, known: KnownLoads) -> str | None:
     is_free = table.owners_each == 0
     count = int(np.count_nonzero(is_free & ((known.lag_records > 0) | (known.produced_per_s > 0))))
-    return f"{count} partitions with lag or new records have no owner" if count else None
+    have = "has" if count == 1 else "have"
+    return f"{plural(count, 'partition')} with lag or new records {have} no owner" if count else None

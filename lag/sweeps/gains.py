@@ -38,7 +38,8 @@ def gains(groups: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """
     now = groups.set_index("group_id")
     known = cells[cells["reason"].isna()].join(now, on="group_id", rsuffix="_now")
-    known = known.assign(changes=known["assignor"] != known["assignor_now"], step=_step(known))
+    share = known["hot_share"].where(known["hot_by"] == known["hot_by_now"])  # shares of two loads do not compare
+    known = known.assign(hot_share=share, changes=known["assignor"] != known["assignor_now"], step=_step(known))
     best = {
         Gain.DRAINS: _first(known[_would_drain(known)], ["step", "changes", "drain_s"]),
         Gain.ASSIGNOR: _first(known[_takes_off(known)], ["hot_share", "moved"]),

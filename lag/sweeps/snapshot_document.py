@@ -86,7 +86,7 @@ def _read(path: Path) -> Mapping[str, Any]:
         document = json.loads(path.read_bytes())
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", hint) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not a JSON document: {error}", hint) from None
     if not isinstance(document, dict) or document.get("schema") != 1 or not isinstance(document.get("groups"), list):
         raise ConfigError(f"{path} is not a snapshot of schema 1", hint)

@@ -77,7 +77,7 @@ def following() -> None:
     if its is None:
         st.markdown(":small[Switched off: generations are inferred from polls.]")
         return
-    read = f"Up to date for {formats.known_for(its.followed, its.partitions)} partitions"
+    read = f"Up to date for {formats.coverage(its.followed, its.partitions)}"
     broken = f", {formats.count(its.unreadable)} could not be decoded" if its.unreadable else ""
     st.markdown(f":small[{read}; {formats.plural(its.records, 'record')} read since the server started{broken}.]")
     for problem in its.problems[:MOST_PROBLEMS]:

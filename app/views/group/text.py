@@ -57,7 +57,7 @@ def not_read(view: GroupView) -> str:
 def idle_reason(view: GroupView) -> str:
     """Why a member has no partition."""
     if view.group.type is not GroupType.SHARE and len(view.group.members) > len(view.lags):
-        return f"{len(view.group.members)} members, {formats.plural(len(view.lags), 'partition')}"
+        return f"{formats.plural(len(view.group.members), 'member')}, {formats.plural(len(view.lags), 'partition')}"
     return "no partition"
 
 

@@ -50,7 +50,7 @@ def lag_of(health: GroupHealth) -> str:
     grows = growth(health)
     if grows:
         end = ", so it never drains" if health.drain_s == NEVER else ""
-        return f"It is {formats.count(lag.records)} records behind, and its lag grows{grows}{where}{end}."
+        return f"It is {formats.plural(lag.records, 'record')} behind, and its lag grows{grows}{where}{end}."
     if not lag.records:
         return f"It has no lag{where}."
     end = ", and its lag does not drain" if health.drain_s == NEVER else drain_time(health)

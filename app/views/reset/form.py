@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.ui import state, upload, widgets
+from app.ui import link_values, state, upload, widgets
 from app.ui.link_values import MAX_TEXT
 from app.views.reset import runs
 from app.views.reset.link import FILE_KEY, WAYS, Choice
@@ -84,7 +84,7 @@ def _pick_member(page: state.Shown, choice: Choice) -> None:
 
 def _text(label: str, name: str, example: str, help_: str | None = None) -> None:
     key = f"reset_{name}"
-    st.session_state[key] = (state.url(name) or "")[:MAX_TEXT]
+    st.session_state[key] = link_values.short_text(name) or ""
     st.text_input(
         label,
         key=key,

@@ -11,7 +11,6 @@ import streamlit as st
 from app.server import reset_task
 from app.server.reset_task import FileRequest, GroupDeletion, MemberRemoval
 from app.ui import link_values, state
-from app.ui.link_values import MAX_TEXT
 from lag.errors import ConfigError
 from lag.reset.asked.specification import FromGroup, Specification
 from lag.reset.asked.specification_text import Asked, specification
@@ -165,14 +164,15 @@ def _whole(text: str) -> int:
 
 
 def read() -> Choice:
-    """The choice; a change that is not one of WAYS counts as DEFAULT, and texts are cut at MAX_TEXT."""
+    """The choice; a change that is not one of WAYS counts as DEFAULT. A text that is too long leaves no group to plan
+    for: a part of it would name other topics, partitions or records."""
     way = link_values.one_of("to", WAYS) or DEFAULT
-    topics = (state.url("topics") or "")[:MAX_TEXT].split()
+    topics, value = link_values.short_text("topics"), link_values.short_text("value")
     uploaded = st.session_state.get(FILE_KEY) if way == "file" else None
     return Choice(
-        state.url("group"),
+        None if topics is None or value is None else state.url("group"),
         way,
-        (state.url("value") or "")[:MAX_TEXT].strip(),
-        tuple(topics),
+        (value or "").strip(),
+        tuple((topics or "").split()),
         None if uploaded is None else File(uploaded.name, uploaded.getvalue()),
     )

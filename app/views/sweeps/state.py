@@ -112,7 +112,7 @@ def gains(sweep: Sweep) -> pd.DataFrame:
     """What each group would gain (`lag.sweeps.gains`). Raises HistoryError."""
     where = f"WHERE sweep_id = {literal(sweep.sweep_id)}"
     groups = _rows(sweep.root, "sweep_groups", f"SELECT * EXCEPT (scenario, dt) FROM sweep_groups {where}")
-    needed = "group_id, assignor, members, moved, hot_share, unassigned, drain_s, reason"
+    needed = "group_id, assignor, members, moved, hot_by, hot_share, unassigned, drain_s, reason"
     return sweep_gains.gains(
         groups, _rows(sweep.root, "sweeps", f"SELECT {needed} FROM sweeps {where} AND failure = 'none'")
     )

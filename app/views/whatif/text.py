@@ -248,7 +248,8 @@ def _topic_ids(scenario: Scenario) -> str:
     unknown = sum(topic.topic_id is None for topic in topics)
     if not unknown:
         return "computed with the topics' ids"
-    which = f"{unknown:,} of {len(topics):,} topic ids are" if unknown < len(topics) else "the topic ids are"
+    verb = "is" if unknown == 1 else "are"
+    which = f"{unknown:,} of {len(topics):,} topic ids {verb}" if unknown < len(topics) else "the topic ids are"
     return f"{which} unknown and derived from the topic names; on a real cluster, the result can be different"
 
 

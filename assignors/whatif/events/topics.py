@@ -53,7 +53,7 @@ class AddPartitions(TopicAction):
             yield (self.topic,), sentence
             return
         if self.partitions <= (now := membership.topics[self.topic].partitions):
-            sentence = f"{self.topic} already has {now:,} partitions, and Kafka cannot remove partitions."
+            sentence = f"{self.topic} already has {plural(now, 'partition')}, and Kafka cannot remove partitions."
             yield (self.topic,), f"{sentence} Write the new total."
 
     def change(self, membership: Membership) -> None:
@@ -119,5 +119,7 @@ class DeleteTopic(TopicAction):
 def check_racks(topic: Topic) -> Remarks:
     """There must be one list of racks for each partition."""
     if topic.racks is not None and len(topic.racks) != topic.partitions:
-        sentence = f"There are racks for {len(topic.racks):,} partitions, but {topic.name} has {topic.partitions:,}."
+        sentence = (
+            f"There are racks for {plural(len(topic.racks), 'partition')}, but {topic.name} has {topic.partitions:,}."
+        )
         yield ("racks",), f"{sentence} Give one list for each."

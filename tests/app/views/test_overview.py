@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from app.ui import downloads, state, verdicts
 from app.ui.formats import drain
@@ -29,7 +30,7 @@ from lag.verdict.status import Status
 from lag.verdict.window.sample_window import SampleRing
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
-from tests.app.reading import said
+from tests.app.reading import asked, said
 from tests.lag.make import cluster, end, group
 
 
@@ -160,6 +161,28 @@ def test_pause_keeps_the_snapshot_and_resume_follows(open_page: Open, feed: feed
     assert "paused" in said(page)
     page.button(key="pause").click().run()
     assert len(groups(page)) == 3
+
+
+def test_a_paused_page_shows_no_other_cluster(open_page: Open, feed: feeds.HandFeed) -> None:
+    other = feeds.HandFeed(feeds.report(synthetic.many(3), at_ms=state.now_ms()))
+    page = open_page(its=feeds.source(demo=feed, other=other), cluster="other")
+    page.button(key="pause").click().run()
+    assert (len(groups(page)), "paused" in said(page)) == (3, True)
+    page.query_params["cluster"] = "demo"  # as Back or a link does
+    page.run()
+    assert (len(groups(page)), "paused" in said(page)) == (30, False)
+
+
+def test_a_group_is_not_carried_to_another_cluster(open_page: Open, feed: feeds.HandFeed) -> None:
+    other = feeds.HandFeed(feeds.report(synthetic.many(3), at_ms=state.now_ms()))
+    its = feeds.source(demo=feed, other=other)
+    page = open_page("group", its=its, cluster="demo", group="billing-settlement")
+    for cluster_, carried in (("other", None), ("demo", "billing-settlement")):
+        page._page_hash = calc_hash("generations" if carried is None else "history")
+        page.query_params.clear()
+        page.query_params["cluster"] = cluster_
+        page.run()
+        assert asked(page).get("group") == carried
 
 
 def test_a_new_snapshot_is_drawn_on_the_next_run(open_page: Open, feed: feeds.HandFeed) -> None:

@@ -66,6 +66,15 @@ def keys(page: AppTest) -> set[str]:
     return {str(button.key) for button in page.button}
 
 
+def test_a_link_with_a_text_that_is_too_long_plans_nothing(open_page: Open) -> None:
+    """A part of it would name another partition: of `orders:12`, `orders:1`."""
+    topics = f"{'x ' * 996} orders:12"
+    page = open_page("reset", group="billing", topics=topics)
+    assert not page.exception
+    assert "is not a text of at most 2,000 characters" in said(page)
+    assert (page.button(key="reset_plan").disabled, page.text_input(key="reset_topics").value) == (True, "")
+
+
 def test_without_a_group_it_asks_for_one(open_page: Open) -> None:
     page = open_page("reset")
     assert not page.exception

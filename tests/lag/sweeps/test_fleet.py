@@ -150,6 +150,7 @@ def test_a_group_that_is_there_twice_counts_once_and_is_named(tmp_path: Path) ->
     ("text", "told"),
     [
         ("{", "is not a JSON document"),
+        ("[" * 100_000, "is not a JSON document"),
         ("[]", "is not a snapshot of schema 1"),
         ('{"schema": 2, "groups": []}', "of schema 1"),
     ],
