@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from assignors.model import Member
-from assignors.whatif.events import Action, CoordinatorDown, CoordinatorUp, Event, Join, Scenario
+from assignors.scenario.values import MOST_MS
+from assignors.whatif.events import Action, CoordinatorDown, CoordinatorUp, Event, GcPause, Join, Scenario
 
 EVERY_MS = 30_000
 MOST_EVENTS = 1_000
@@ -53,9 +54,12 @@ class Draft:
         return self.changed(replace(self.scenario, events=tuple(events)))
 
     def then(self, actions: Sequence[Action]) -> "Draft":
-        """With actions after the last event, all at one time."""
-        last_ms = self.scenario.events[-1].at_ms if self.scenario.events else 0
-        more = [Event(last_ms + EVERY_MS, action) for action in actions]
+        """With actions after the last event and the end of every pause, all at one time."""
+        ends_ms = [
+            its.at_ms + (its.action.lasts_ms if isinstance(its.action, GcPause) else 0) for its in self.scenario.events
+        ]
+        at_ms = min(max(ends_ms, default=0) + EVERY_MS, MOST_MS)
+        more = [Event(at_ms, action) for action in actions]
         return self.with_events((*self.scenario.events, *more))
 
     def without(self, position: int) -> "Draft":

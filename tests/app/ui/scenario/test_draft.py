@@ -16,6 +16,7 @@ from app.ui.scenario.draft import (
 )
 from assignors.model import AssignorError, Member, Topic
 from assignors.scenario import dump, examples, load_scenario
+from assignors.scenario.values import MOST_MS
 from assignors.whatif.events import (
     AddPartitions,
     CoordinatorDown,
@@ -24,15 +25,24 @@ from assignors.whatif.events import (
     CreateTopic,
     DeleteTopic,
     Event,
+    GcPause,
     Join,
     Leave,
     Scenario,
 )
 from tests.assignors.scenario.strategies import scenarios
+from tests.support.known import known
 
 MEMBERS = tuple(Member(f"c{n}-uuid", client_id=f"c{n}", topics=("t",)) for n in (1, 2))
 SCENARIO = Scenario("s", "range", {"t": Topic("t", 4)}, MEMBERS)
 DRAFT = Draft("k", "s", SCENARIO)
+
+
+def test_an_action_comes_after_a_pause_and_within_the_longest_scenario() -> None:
+    paused = DRAFT.with_events([Event(10_000, GcPause("c1-uuid", 60_000)), Event(20_000, Leave("c2-uuid"))])
+    assert paused.then([Leave("c1-uuid")]).scenario.events[-1] == Event(70_000 + EVERY_MS, Leave("c1-uuid"))
+    last = DRAFT.with_events([Event(MOST_MS, Leave("c1-uuid"))]).then([Leave("c2-uuid")])
+    assert link_codec.unpack(known(link_codec.pack(last.scenario))).events[-1] == Event(MOST_MS, Leave("c2-uuid"))
 
 
 def test_actions_come_after_the_last_event_and_together() -> None:
