@@ -10,11 +10,21 @@ from lag.cluster import assemble
 from lag.cluster.requests import committed, describe, group_offsets, log_offsets, metadata
 from lag.cluster.requests.error_codes import CoordinatorNotReady
 from lag.cluster.requests.metadata import Metadata
-from lag.cluster.requests.poll_client import PollClient
+from lag.cluster.requests.poll_client import BrokerFailed, PollClient
 from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
-from lag.model import ClusterSnapshot
+from lag.model import UNLISTED, ClusterSnapshot
 from lag.offsets import PROBLEM_CODES, PartitionLag, PartitionProblem, known
 from lag.reset.model import DEAD, Commit, GroupReading, Position
+
+
+async def _list_groups(client: PollClient, node: int) -> list[GroupDescription]:
+    """A broker that still loads any part of `__consumer_offsets` lists no group: that passes. Raises as `read_group`."""
+    try:
+        return await describe.list_groups(client, node)
+    except BrokerFailed as failure:
+        if failure.problem.kind == UNLISTED:
+            raise CoordinatorNotReady(failure.problem.cause) from failure
+        raise
 
 
 async def read_group(
@@ -25,7 +35,7 @@ async def read_group(
     A broker that does not coordinate the group does not list it either; the request for its offsets tells. Raises
     BrokerFailed, CoordinatorNotReady or UnsupportedRequest.
     """
-    groups = [g for g in await describe.list_groups(client, coordinator) if g.group_id == group_id]
+    groups = [g for g in await _list_groups(client, coordinator) if g.group_id == group_id]
     commits = CommittedOffsets(topics={name: number for number, name in enumerate(sorted(topics))})
     await describe.describe_groups(client, coordinator, groups)
     await committed.fetch(client, coordinator, groups, commits)
