@@ -18,7 +18,7 @@ from lag.reset.model import DEAD, Commit, GroupReading, Position
 
 
 async def _list_groups(client: PollClient, node: int) -> list[GroupDescription]:
-    """A broker that still loads any part of `__consumer_offsets` lists no group: that passes. Raises as `read_group`."""
+    """A broker that still loads a part of `__consumer_offsets` lists no group: that passes. Raises as `read_group`."""
     try:
         return await describe.list_groups(client, node)
     except BrokerFailed as failure:

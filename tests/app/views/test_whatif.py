@@ -229,7 +229,7 @@ def test_topic_ids_that_are_known_are_said_to_be(open_page: Open) -> None:
     assert "`uniform`, `server-range`: computed with the topics' ids" in said(page)
     created = Event(90_000, CreateTopic(Topic("new", 1)))
     more = replace(its, topics=known, events=(*its.events, created))
-    assert "`server-range`: 1 of 2 topic ids are unknown" in said(open_page("whatif", scenario=link_codec.pack(more)))
+    assert "`server-range`: 1 of 2 topic ids is unknown" in said(open_page("whatif", scenario=link_codec.pack(more)))
 
 
 def test_without_a_cluster_examples_still_work(open_page: Open) -> None:

@@ -195,7 +195,7 @@ def test_a_member_of_the_wrong_shape(member: str, problem: str) -> None:
         ("{name: t, partitions: 99999999999999999999999}", ".partitions: This must be at most 1,000,000."),
         ("{name: t, partitions: many}", ".partitions: A whole number is expected"),
         ("{name: t, partitions: 2, id: nope}", ".id: This is not a topic id. Give the 22 characters that Kafka prints"),
-        ("{name: t, partitions: 2, racks: [[a]]}", ".racks: There are racks for 1 partitions, but t has 2."),
+        ("{name: t, partitions: 2, racks: [[a]]}", ".racks: There are racks for 1 partition, but t has 2."),
         ("{name: t, partitions: 2, racks: [a, b]}", ".racks[0]: A list is expected"),
         ("{name: orders, partitions: 2}", ".name: 'orders' is already topics[0]."),
         ("{name: t, partitions: 999997}", "s: The topics have 1,000,001 partitions. A scenario has at most 1,000,000."),
