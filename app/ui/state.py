@@ -114,6 +114,7 @@ def connection_options() -> list[str]:
 def choose_cluster(name: str) -> None:
     """Switch to another cluster. The group and topic leave the URL, filters stay."""
     st.session_state[_CLUSTER] = name
+    st.session_state.pop(_PINNED, None)
     set_url("group", None)
     set_url("topic", None)
     set_url("cluster", name)
