@@ -189,6 +189,11 @@ class Topic:
     cleanup_policy: str | None = None
 
 
+def is_created_again(known_id: str | None, topic_id: str | None) -> bool:
+    """Whether a topic was deleted and created again between two answers; ids that are unknown do not show it."""
+    return None not in (known_id, topic_id) and known_id != topic_id
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterSnapshot:
     """All that one poll read. `groups` is sorted by id; `offsets` holds every partition's numbers as columns.

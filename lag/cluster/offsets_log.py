@@ -17,7 +17,7 @@ from lag.cluster.group_records import UNREADABLE, GroupRecord, read_batches
 from lag.cluster.requests import log_offsets
 from lag.cluster.requests.error_codes import error_name, is_unauthorized
 from lag.cluster.requests.messages import Message, fetch_request
-from lag.cluster.requests.metadata import NO_LEADER, leaders_of
+from lag.cluster.requests.metadata import NO_LEADER, leaders_of, topic_id_of
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
 from lag.cluster.requests.responses import LogOffsets
 from lag.model import Problem, Scope
@@ -35,11 +35,15 @@ NAMES_CHUNK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class OffsetsPartitions:
-    """The number of partitions (0: none yet, or hidden from us), and why some or all cannot be read."""
+    """The number of partitions (0: none yet, or hidden from us), and why some or all cannot be read.
+
+    `topic_id`: None before Kafka 2.8 (KIP-516).
+    """
 
     count: int
     problems: Mapping[int, Problem] = field(default_factory=dict)
     problem: Problem | None = None
+    topic_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,8 @@ class OffsetsLog:
             return OffsetsPartitions(0, problem=_NOT_ALLOWED)
         self._leaders = leaders = leaders_of(found)
         lost = [number for number, leader in enumerate(leaders) if leader == NO_LEADER]
-        return OffsetsPartitions(len(leaders), {number: _leaderless(number) for number in lost})
+        problems = {number: _leaderless(number) for number in lost}
+        return OffsetsPartitions(len(leaders), problems, topic_id=topic_id_of(found))
 
     async def _list_offsets(self, partitions: Sequence[int]) -> dict[int, LogBounds]:
         client, into = PollClient(self._connection.manager, self._deadline_s), LogOffsets()

@@ -9,7 +9,7 @@ import logging
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -28,7 +28,7 @@ from lag.generations.recorded import (
     generations_of,
 )
 from lag.generations.recorded.model import RecordedState
-from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
+from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope, is_created_again
 from lag.records import BytesColumn, Decoded, decode
 from lag.records.group_values import TargetAssignmentMember
 from lag.schedule import pause_before_retry
@@ -205,9 +205,11 @@ class Tail:
         self._recorder = GenerationRecorder(self._names.get)
         self._commits = CommitRuns.none()
         self._commit_counts = Counter[str]()
+        self._absent: Set[str] = frozenset()
         self._positions: dict[int, _Position] = {}
         self._trouble: dict[int, Problem] = {}
         self._partitions = 0
+        self._topic_id: str | None = None
 
     # -- the thread ----------------------------------------------------------------------------------------------------
 
@@ -269,6 +271,7 @@ class Tail:
             moved = [self._take(*each) for each in zip(pieces, decoded, events, strict=True)]
             if seen is not None:
                 self._recorder.observe(groups)
+                self._forget_commits_of_others(seen)
         if self._trouble or not pieces:
             self._rounds_left = 0
             denied = self._trouble and all(problem.kind == UNAUTHORIZED for problem in self._trouble.values())
@@ -279,8 +282,9 @@ class Tail:
         """Find partitions that are not followed yet; returns a pause in seconds if there is nothing to read."""
         found = reader.partitions()
         with self._lock:
-            if found.count and self._partitions not in (0, found.count):  # the topic was created again
+            if self._is_created_again(found):
                 self._reset(self._cluster_id)
+            self._topic_id = found.topic_id or self._topic_id
         new = [n for n in range(found.count) if n not in self._positions and n not in found.problems]
         bounds = reader.bounds(new) if new else {}
         with self._lock:
@@ -293,6 +297,10 @@ class Tail:
         if found.problem is not None:
             return REFUSED_S
         return None if found.count else TROUBLE_S
+
+    def _is_created_again(self, found: "OffsetsPartitions") -> bool:
+        is_another = self._partitions not in (0, found.count) or is_created_again(self._topic_id, found.topic_id)
+        return bool(found.count) and is_another
 
     def _learn_names(self, reader: OffsetsReader, events: Iterable[Iterable[TimedEvent]]) -> None:
         """Request the names of topic ids in target assignments; a deleted topic has none."""
@@ -329,6 +337,15 @@ class Tail:
         """The polled groups whose records are all read; the poll was before the fetch of these pieces."""
         at_end = {piece.partition for piece in pieces if _is_at_end(piece)}
         return [group for group in seen.groups if offsets_partition(group.group_id, self._partitions) in at_end]
+
+    def _forget_commits_of_others(self, seen: ClusterSnapshot) -> None:
+        """Counts of groups that two complete polls in succession do not have: one poll may be older than a commit."""
+        if not seen.complete:
+            return
+        absent = self._commit_counts.keys() - {group.group_id for group in seen.groups}
+        for group_id in absent & self._absent:
+            del self._commit_counts[group_id]
+        self._absent = absent
 
     def _forget(self, number: int) -> None:
         """Start this partition again: its next records do not continue the ones that were read."""

@@ -60,12 +60,21 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Lanes:
+    """The names of the lanes, of a kind ("partition" or "member"), and their bars; `left_out`: lanes not drawn."""
+
+    kind: str
+    names: Sequence[str]
+    bars: Sequence[Bar]
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Timeline:
     """What the figure shows, between two times."""
 
     marks: Sequence[Mark]
-    lanes: Sequence[str]
-    bars: Sequence[Bar]
+    lanes: Lanes
     since: datetime
     until: datetime
     chosen: int | None = field(default=None)
@@ -78,8 +87,8 @@ class Timeline:
 
 def timeline(its: Timeline, colours: Palette, *, zoom: bool) -> go.Figure:
     """The figure; `zoom`: dragging selects a time to zoom into, a double click shows all again."""
-    row_px = LANE_PX if len(its.lanes) < NARROW_FROM else NARROW_LANE_PX
-    names = [base.clip(name, 18) for name in its.lanes]
+    row_px = LANE_PX if len(its.lanes.names) < NARROW_FROM else NARROW_LANE_PX
+    names = [base.clip(name, 18) for name in its.lanes.names]
     height = round(row_px * len(names) + LANE_PX * STRIP_ROWS + 30)
     fig = base.figure(colours, height, left=base.lane_px(names or ["–"], 18), right=10, top=4, bottom=26)
     for fill in Fill:
@@ -113,7 +122,7 @@ def _set_axes(fig: go.Figure, its: Timeline, names: list[str], colours: Palette,
 
 
 def _add_bars(fig: go.Figure, its: Timeline, fill: Fill, colours: Palette, row_px: int) -> None:
-    bars = [bar for bar in its.bars if bar.fill is fill]
+    bars = [bar for bar in its.lanes.bars if bar.fill is fill]
     fig.add_bar(
         orientation="h",
         y=[bar.lane for bar in bars],
@@ -187,4 +196,5 @@ def _add_chosen(fig: go.Figure, its: Timeline, colours: Palette) -> None:
     if chosen is None:
         return
     line = {"color": colours.text, "width": 1.5, "dash": "dot"}
-    fig.add_shape(type="line", x0=chosen.at, x1=chosen.at, y0=-0.5, y1=len(its.lanes) - 0.5, line=line, layer="above")
+    ends = {"y0": -0.5, "y1": len(its.lanes.names) - 0.5}
+    fig.add_shape(type="line", x0=chosen.at, x1=chosen.at, line=line, layer="above", **ends)

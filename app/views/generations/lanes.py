@@ -6,7 +6,7 @@ from html import escape
 
 from app.ui import formats
 from app.ui.movement.encoding import lane_names
-from app.views.generations.charts import Bar, Fill
+from app.views.generations.charts import Bar, Fill, Lanes
 from lag.generations.ownership import Holding, OwnershipTimeline, Span
 
 MAX_PARTITIONS = 60
@@ -23,18 +23,14 @@ Local = Callable[[int], datetime]
 """From ms since 1970 to the viewer's time."""
 
 
-def lanes(
-    owned: OwnershipTimeline, names: Mapping[str, str], since_ms: int, local: Local
-) -> tuple[list[str], list[Bar]]:
-    """The names of the lanes, and their bars from `since_ms` on."""
+def lanes(owned: OwnershipTimeline, names: Mapping[str, str], since_ms: int, local: Local) -> Lanes:
+    """The lanes from `since_ms` on."""
     if len(owned.layout) <= MAX_PARTITIONS:
         return _by_partition(owned, names, since_ms, local)
     return _by_member(owned, names, since_ms, local)
 
 
-def _by_partition(
-    owned: OwnershipTimeline, names: Mapping[str, str], since_ms: int, local: Local
-) -> tuple[list[str], list[Bar]]:
+def _by_partition(owned: OwnershipTimeline, names: Mapping[str, str], since_ms: int, local: Local) -> Lanes:
     members = list(owned.history.members)
     short = dict(zip(members, lane_names([names.get(member, member) for member in members], 12), strict=True))
     partitions = owned.partitions()
@@ -46,7 +42,7 @@ def _by_partition(
         for span in _within(owned.spans(lane), since_ms):
             text = short[span.owner] if span.owner is not None else ""
             bars.append(_bar(lane, span, text, f"{tp} · {_owner(span, names)}", local))
-    return labels, bars
+    return Lanes("partition", labels, bars)
 
 
 def _within(spans: Sequence[Span], since_ms: int) -> Iterator[Span]:
@@ -67,9 +63,7 @@ def _bar(lane: int, span: Span, text: str, what: str, local: Local) -> Bar:
     return Bar(lane, local(span.start_ms), local(span.end_ms), FILLS[span.holding], text, hover)
 
 
-def _by_member(
-    owned: OwnershipTimeline, names: Mapping[str, str], since_ms: int, local: Local
-) -> tuple[list[str], list[Bar]]:
+def _by_member(owned: OwnershipTimeline, names: Mapping[str, str], since_ms: int, local: Local) -> Lanes:
     """The count of each member from when an assignment was written to the next; members with most partitions first."""
     counts, times = owned.history.counts, [*owned.owned.max(axis=1).tolist(), owned.until_ms]
     order = sorted(range(counts.shape[1]), key=lambda at: -int(counts[:, at].max()))[:MAX_MEMBERS]
@@ -81,7 +75,7 @@ def _by_member(
                 hover = escape(f"{labels[lane]} · {formats.plural(count, 'partition')}", quote=False)
                 begin = local(max(start_ms, since_ms))
                 bars.append(Bar(lane, begin, local(end_ms), Fill.OWNED, f"{count:,}", hover))
-    return lane_names(labels), bars
+    return Lanes("member", lane_names(labels), bars, counts.shape[1] - len(order))
 
 
 def _runs(counts: Sequence[int], times: Sequence[int]) -> Iterator[tuple[int, int, int]]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from app.ui import formats
+from app.views.generations.charts import Lanes
 from lag.generations.ownership import OwnershipTimeline, WithoutOwner
 from lag.generations.recent import Rebalance
 
@@ -30,6 +31,14 @@ def short_gap(found: WithoutOwner) -> str | None:
     if found.longest_ms is None:
         return None
     return f"{'≥ ' if found.at_least else ''}{formats.brief(found.longest_ms)}" if found.partitions else "none"
+
+
+def left_out(lanes: Lanes) -> str:
+    """How many lanes are not drawn; "" if all are."""
+    if not lanes.left_out:
+        return ""
+    drawn = formats.plural(len(lanes.names), lanes.kind)
+    return f"The {drawn} with the most partitions are shown, {lanes.left_out:,} are not."
 
 
 def total_gap(owned: OwnershipTimeline) -> str:

@@ -33,9 +33,10 @@ def timeline(live: Recording, at: int, names: Mapping[str, str], now_ms: int, ch
             kinds = filters.causes(causes)
         owned = ownership_timeline(_newest(live), now_ms)
         since_ms = max(filters.since_ms(key, owned.until_ms), owned.since_ms)
-        _draw(_figure_of(live, causes, owned, names, since_ms, kinds, at), choose)
+        its = _figure_of(live, causes, owned, names, since_ms, kinds, at)
+        _draw(its, choose)
         hint = "" if state.is_phone() else "Drag to zoom, double-click for all; click a mark to select its generation."
-        widgets.note(f"{formats.md(text.total_gap(owned))} {hint}")
+        widgets.note(f"{formats.md(text.total_gap(owned))} {text.left_out(its.lanes)} {hint}")
 
 
 def _default(times_ms: Sequence[int], chosen_ms: int, now_ms: int) -> str:
@@ -62,13 +63,13 @@ def _figure_of(
 ) -> charts.Timeline:
     """The marks of the rebalances, of the causes of each a member that is gone first, and the lanes below them."""
     zone, local = state.zone(), state.local()
-    labels, bars = lanes.lanes(owned, names, since_ms, local)
     marks = [
         _mark(live, position, CauseKind.LEFT if CauseKind.LEFT in cause else cause[0], names, zone)
         for position, cause in enumerate(causes, 1)
         if live.generations[position].generation.at_ms >= since_ms and kinds & set(cause)
     ]
-    return charts.Timeline(marks, labels, bars, local(since_ms), local(owned.until_ms), at)
+    below = lanes.lanes(owned, names, since_ms, local)
+    return charts.Timeline(marks, below, local(since_ms), local(owned.until_ms), at)
 
 
 def _mark(live: Recording, position: int, kind: CauseKind, names: Mapping[str, str], zone: tzinfo) -> charts.Mark:
@@ -86,8 +87,8 @@ def _mark(live: Recording, position: int, kind: CauseKind, names: Mapping[str, s
 def _draw(its: charts.Timeline, choose: Callable[[int], None]) -> None:
     fig = charts.timeline(its, state.palette(), zoom=not state.is_phone())
     shown = formats.plural(len(its.marks), "rebalance")
-    what = "partition" if all(name.rpartition("-")[2].isdigit() for name in its.lanes) else "member"
-    alt = f"{shown} from {its.since:%H:%M:%S} to {its.until:%H:%M:%S}, above {formats.plural(len(its.lanes), what)}"
+    below = formats.plural(len(its.lanes.names), its.lanes.kind)
+    alt = f"{shown} from {its.since:%H:%M:%S} to {its.until:%H:%M:%S}, above {below}"
     widgets.chart(fig, KEY, alt, on_select=lambda: _clicked(choose), selection_mode="points")
 
 

@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 from assignors.offsets_partition import OFFSETS_TOPIC, offsets_partition
 from lag.cluster.requests.responses import GroupDescription
-from lag.model import UNLISTED, Problem, Scope
+from lag.model import UNLISTED, Problem, Scope, is_created_again
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +24,27 @@ class OffsetsLeader:
 
 @dataclass(frozen=True, slots=True)
 class Coordinators:
-    """The leader of each partition of `__consumer_offsets`; none if the topic is not visible to us."""
+    """The leader of each partition of `__consumer_offsets`; none if the topic is not visible to us.
+
+    `topic_id`: of the topic, None before Kafka 2.8 (KIP-516).
+    """
 
     leaders: tuple[OffsetsLeader, ...] = ()
+    topic_id: str | None = None
 
     def newest(self, other: "Coordinators") -> "Coordinators":
         """Per partition the leader with the higher epoch, `other` if both have the same.
 
-        A topic with fewer partitions is a new one, whose epochs begin again: then only `other` counts.
+        The epochs of a topic that was created again begin again: then only `other` counts. Another id shows it, or
+        fewer partitions.
         """
-        if not other.leaders or len(other.leaders) < len(self.leaders):
-            return other if other.leaders else self
+        if not other.leaders:
+            return self
+        if len(other.leaders) < len(self.leaders) or is_created_again(self.topic_id, other.topic_id):
+            return other
         pairs = zip_longest(self.leaders, other.leaders)
-        return Coordinators(tuple(new if old is None or new.epoch >= old.epoch else old for old, new in pairs))
+        leaders = tuple(new if old is None or new.epoch >= old.epoch else old for old, new in pairs)
+        return Coordinators(leaders, other.topic_id or self.topic_id)
 
     def of(self, group_id: str) -> int | None:
         """The node id of the group's coordinator; -1 if there is none now, None if unknown."""

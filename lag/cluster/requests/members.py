@@ -44,7 +44,11 @@ def _subscription(data: bytes) -> dict[str, Any]:
 
 
 def _flat(topics: Iterable[TopicPartitions]) -> tuple[TopicPartition, ...]:
-    return tuple(TopicPartition(each.topic, partition) for each in topics for partition in each.partitions)
+    """Raises Malformed for a negative partition: a client writes these bytes, no broker checks them."""
+    flat = tuple(TopicPartition(each.topic, partition) for each in topics for partition in each.partitions)
+    if (negative := next((each for each in flat if each.partition < 0), None)) is not None:
+        raise Malformed(f"partition {negative.partition} of {negative.topic}")
+    return flat
 
 
 def consumer_or_share(member: Message) -> Member:

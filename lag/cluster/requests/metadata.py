@@ -103,7 +103,8 @@ def _coordinators(answer: Message) -> Coordinators:
     for topic in answer.topics:
         if topic.name == OFFSETS_TOPIC and topic.partitions:
             parts = sorted(topic.partitions, key=lambda part: part.partition_index)
-            return Coordinators(tuple(OffsetsLeader(p.leader_id, getattr(p, "leader_epoch", -1)) for p in parts))
+            leaders = tuple(OffsetsLeader(part.leader_id, getattr(part, "leader_epoch", -1)) for part in parts)
+            return Coordinators(leaders, topic_id_of(topic))
     return NOT_VISIBLE
 
 
@@ -145,11 +146,16 @@ def _nodes(of_partition: Iterable[tuple[int, list[int]]], partitions: int) -> tu
     return tuple(found)
 
 
-def _topic(topic: Message, leaders: list[int], rack_of: dict[int, str]) -> Topic:
+def topic_id_of(topic: Message) -> str | None:
+    """The id of a topic in a metadata answer; None before Kafka 2.8 (KIP-516)."""
     identity = getattr(topic, "topic_id", None)
+    return str(identity) if identity is not None and identity.int else None
+
+
+def _topic(topic: Message, leaders: list[int], rack_of: dict[int, str]) -> Topic:
     return Topic(
         name=topic.name,
-        topic_id=str(identity) if identity is not None and identity.int else None,
+        topic_id=topic_id_of(topic),
         partitions=len(leaders),
         internal=bool(topic.is_internal),
         leaderless=tuple(number for number, leader in enumerate(leaders) if leader == NO_LEADER),

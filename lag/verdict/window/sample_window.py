@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.model import ClusterSnapshot, GroupType, Topic
+from lag.model import ClusterSnapshot, GroupType, Topic, is_created_again
 from lag.offsets import UNKNOWN, Codes, EndOffsets, Ints, OffsetTable
 from lag.verdict import row_index
 from lag.verdict.onset import RowCommits
@@ -163,7 +163,7 @@ class SampleRing:
         return topic.topic_id if topic and topic.topic_id else self._topic_ids.get(name)
 
     def _has_new_id(self, name: str, topics: Mapping[str, Topic]) -> bool:
-        return name in self._topic_ids and self._topic_id(name, topics) != self._topic_ids[name]
+        return is_created_again(self._topic_ids.get(name), self._topic_id(name, topics))
 
     def _forget(self, recreated: NDArray[np.bool_], table: OffsetTable) -> None:
         if not recreated.any():

@@ -233,6 +233,16 @@ def test_of_more_partitions_than_lanes_the_timeline_shows_members_with_counts(
     assert list(zip(owned["y"], owned["text"], strict=True)) == [(0, "70"), (0, "40"), (1, "30")]
 
 
+def test_of_more_members_than_lanes_the_timeline_says_how_many_it_leaves_out(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
+    wide = [classic(1000, 1, {f"m{n}": [n] for n in range(70)}), classic(2000, 2, {f"m{n}": [n] for n in range(70)})]
+    feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(*wide))
+    page = open_page("generations", group=GROUP, range="all")
+    assert alt(page, "timeline").endswith(", above 60 members")
+    assert "The 60 members with the most partitions are shown, 10 are not." in said(page)
+
+
 def test_a_member_that_is_gone_may_have_timed_out_and_nobody_has_joined(open_page: Open, feed: feeds.HandFeed) -> None:
     left = classic(3000, 3, {"b": [0, 1, 2]}, joined_ms=2998)
     feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(test_classic.FIRST, test_classic.SECOND, left))

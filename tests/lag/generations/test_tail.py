@@ -1,7 +1,8 @@
-"""FollowStatus `__consumer_offsets` when brokers, partitions and permissions come and go: a log played by hand."""
+"""Following `__consumer_offsets` when brokers, partitions and permissions come and go: a log played by hand."""
 
 import struct
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -196,6 +197,23 @@ def test_a_topic_with_another_number_of_partitions_is_read_from_its_start(source
     assert (tail.status().partitions, tail.reads_all(), numbers(tail, 0)) == (COUNT + 1, True, [])
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "left"), [("a", "b", []), ("a", "a", [4, 5]), ("a", None, [4, 5]), (None, "a", [4, 5])]
+)
+def test_a_topic_with_another_id_is_read_from_its_start(
+    source: Log, first: str | None, then: str | None, left: list[int]
+) -> None:
+    change(source, 0, 5)
+    source.found = OffsetsPartitions(COUNT, topic_id=first)
+    tail = followed(source)
+    if first != then:
+        source.found = OffsetsPartitions(COUNT, topic_id=then)
+    if not left:
+        source.records = [[] for _ in range(COUNT)]
+    rounds(tail, tails.METADATA_ROUNDS + 1)
+    assert (tail.reads_all(), numbers(tail, 0)) == (True, left)
+
+
 def test_a_topic_that_is_not_there_yet_is_waited_for(source: Log) -> None:
     source.found = OffsetsPartitions(0)
     tail = Tail("test", source.open)
@@ -324,6 +342,23 @@ def test_commits_are_known_from_before_the_start_and_from_then_on(source: Log) -
     assert committed(tail, name) == (8, 4000, True)
     assert tail.status().commits == {name: 5}
     assert numbers(tail, 0) == []
+
+
+def test_commits_of_a_group_are_counted_until_two_polls_do_not_have_it(source: Log) -> None:
+    name = GROUPS[0]
+    source.records[0] += [commit(name, 5, 1000)]
+    tail = followed(source)
+    gone = cluster({GROUPS[1]: group({"t-0": 1})}, {"t-0": end(9)})
+    for snapshot, counted in [
+        (gone, {name: 1}),
+        (replace(gone, complete=False), {name: 1}),
+        (cluster({name: group({"t-0": 1})}, {"t-0": end(9)}), {name: 1}),
+        (gone, {name: 1}),
+        (gone, {}),
+    ]:
+        tail.observe(snapshot)
+        rounds(tail)
+        assert tail.status().commits == counted
 
 
 def test_commits_of_a_truncated_partition_are_forgotten(source: Log) -> None:

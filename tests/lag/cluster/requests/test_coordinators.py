@@ -14,8 +14,8 @@ def listed(group_id: str, coordinator: int, epoch: int | None = None) -> GroupDe
     return GroupDescription(group_id, GroupType.CLASSIC, "Stable", coordinator, epoch=epoch)
 
 
-def led_by(node: int, epoch: int, partitions: int = 50) -> Coordinators:
-    return Coordinators((OffsetsLeader(node, epoch),) * partitions)
+def led_by(node: int, epoch: int, partitions: int = 50, topic_id: str | None = None) -> Coordinators:
+    return Coordinators((OffsetsLeader(node, epoch),) * partitions, topic_id)
 
 
 def test_the_answer_of_the_coordinator_remains_in_either_order() -> None:
@@ -62,11 +62,19 @@ def test_without_the_offsets_topic_the_higher_epoch_remains_then_the_answer_with
         (led_by(2, 5), NOT_VISIBLE, 2),
         (NOT_VISIBLE, led_by(1, 0), 1),
         (led_by(2, 5, 50), led_by(1, 0, 8), 1),  # the topic was deleted and created again
+        (led_by(2, 5, topic_id="old"), led_by(1, 0, topic_id="new"), 1),  # and has as many partitions
+        (led_by(2, 5, topic_id="same"), led_by(1, 4, topic_id="same"), 2),
+        (led_by(2, 5, topic_id="same"), led_by(1, 4), 2),  # a broker before Kafka 2.8 gives no id
         (led_by(2, 5, 8), led_by(1, 6, 50), 1),  # partitions were added
     ],
 )
 def test_the_higher_leader_epoch_is_newer(first: Coordinators, second: Coordinators, leader: int) -> None:
     assert first.newest(second).of(MINE) == leader
+
+
+def test_the_id_of_the_offsets_topic_stays_known_between_answers_without_it() -> None:
+    known = led_by(2, 5, topic_id="old").newest(led_by(2, 6)).newest(led_by(1, 0, topic_id="new"))
+    assert (known.of(MINE), known.topic_id) == (1, "new")
 
 
 def test_the_offsets_of_a_dropped_answer_go_with_it() -> None:

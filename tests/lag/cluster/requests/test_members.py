@@ -54,6 +54,18 @@ def test_oldest_subscription_says_nothing_of_ownership() -> None:
     assert (member.user_data, member.subscription_version) == (None, 0)
 
 
+def test_a_negative_partition_is_a_problem_of_that_member() -> None:
+    part = ConsumerProtocolAssignment.TopicPartition
+    blob = ConsumerProtocolAssignment(
+        version=0, assigned_partitions=[part(topic="a", partitions=[0, -1])], user_data=None
+    ).encode()
+    member = members.classic(described(b"", bytes(blob)), "consumer")
+    assert (member.assigned, member.problem) == (
+        (),
+        "its subscription or assignment cannot be decoded (partition -1 of a)",
+    )
+
+
 def test_assignment_is_sorted() -> None:
     part = ConsumerProtocolAssignment.TopicPartition
     blob = ConsumerProtocolAssignment(
