@@ -1,7 +1,7 @@
 """The records of `__consumer_offsets` in fetched batches: about groups and their members, and offset commits.
 
-Everything below the high watermark counts (read_uncommitted). Group records are never part of a transaction. A commit
-of a transaction counts before the transaction ends; one that is aborted has an offset that no poll finds committed.
+Everything below the high watermark is read (read_uncommitted): one open transaction would hold back the records of all
+groups in its partition. `lag.records.transactions` holds back the commits of that transaction alone.
 """
 
 import struct
@@ -14,24 +14,20 @@ from kafka.record.default_records import DefaultRecordBatch
 from kafka.record.util import decode_varint
 
 from lag.cluster.compat.record_batch import record_bytes
+from lag.records.transactions import NO_PRODUCER, GroupRecord, Marker
+
+ABORT, COMMIT = 0, 1
+"""The types of markers, in the control record's key (KIP-98)."""
 
 _TYPE_BYTES = 2
 UNREADABLE = (KafkaError, ValueError, IndexError, struct.error, EOFError, MemoryError, RuntimeError)
 """What kafka-python and its codecs raise for damaged bytes."""
 
 
-class GroupRecord(NamedTuple):
-    """A record and its time; a `value` of None is a tombstone."""
-
-    at_ms: int
-    key: bytes
-    value: bytes | None
-
-
 class BatchContents(NamedTuple):
-    """Records, number of all records, number of unreadable batches, and the offset to continue from."""
+    """Records and markers, number of all records, number of unreadable batches, and the offset to continue from."""
 
-    records: tuple[GroupRecord, ...]
+    records: tuple[GroupRecord | Marker, ...]
     records_read: int
     unreadable: int
     next_offset: int
@@ -39,7 +35,7 @@ class BatchContents(NamedTuple):
 
 def read_batches(data: bytes, first: int) -> BatchContents:
     """The records from offset `first` on, in whole batches; a batch that is cut off at the end is ignored."""
-    found: list[GroupRecord] = []
+    found: list[GroupRecord | Marker] = []
     records_read = unreadable = 0
     reached = first
     memory = MemoryRecords(data)
@@ -51,15 +47,23 @@ def read_batches(data: bytes, first: int) -> BatchContents:
             continue
         reached = max(reached, batch.next_offset)
         try:
-            if not batch.is_control_batch:
-                found += _group_records(batch, first)
+            found += _markers(batch) if batch.is_control_batch else _group_records(batch, first)
         except UNREADABLE:
             unreadable += 1
         records_read += batch.records_count
     return BatchContents(tuple(found), records_read, unreadable, reached)
 
 
+def _markers(batch: DefaultRecordBatch) -> Iterator[Marker]:
+    """The key of a control record is a version and a type (KIP-98); types other than COMMIT and ABORT end nothing."""
+    for record in batch:
+        kind = int.from_bytes(record.key[2:4], "big") if record.key else -1
+        if kind in (ABORT, COMMIT):
+            yield Marker(batch.producer_id, kind == COMMIT)
+
+
 def _group_records(batch: DefaultRecordBatch, first: int) -> Iterator[GroupRecord]:
+    producer_id = batch.producer_id if batch.is_transactional else NO_PRODUCER
     data, at = record_bytes(batch)
     for _ in range(batch.records_count):
         length, at = decode_varint(data, at)
@@ -68,7 +72,7 @@ def _group_records(batch: DefaultRecordBatch, first: int) -> Iterator[GroupRecor
         delta, at = decode_varint(data, at)
         size, at = decode_varint(data, at)
         if size >= _TYPE_BYTES and batch.base_offset + delta >= first:
-            yield GroupRecord(_time(batch, delta_ms), bytes(data[at : at + size]), _value(data, at + size))
+            yield GroupRecord(_time(batch, delta_ms), bytes(data[at : at + size]), _value(data, at + size), producer_id)
         at = end
 
 

@@ -13,7 +13,7 @@ from kafka.protocol.metadata import MetadataRequest
 from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.cluster.connection.connect import Connection, open_manager
 from lag.cluster.connection.settings import Settings
-from lag.cluster.group_records import UNREADABLE, GroupRecord, read_batches
+from lag.cluster.group_records import UNREADABLE, read_batches
 from lag.cluster.requests import log_offsets
 from lag.cluster.requests.error_codes import error_name, is_unauthorized
 from lag.cluster.requests.messages import Message, fetch_request
@@ -21,6 +21,7 @@ from lag.cluster.requests.metadata import NO_LEADER, leaders_of, topic_id_of
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
 from lag.cluster.requests.responses import LogOffsets
 from lag.model import Problem, Scope
+from lag.records.transactions import GroupRecord, Marker
 
 WAIT_MS = 1_000
 """How long a leader waits for new records before it answers."""
@@ -56,13 +57,13 @@ class LogBounds:
 
 @dataclass(frozen=True, slots=True)
 class PartitionData:
-    """What was read of one partition: group records, the number of all records, and the offset to continue from.
+    """What was read of one partition: records and markers, how many records, and the offset to continue from.
 
     `lost`: the offset asked for is deleted. `unreadable` counts batches that cannot be decoded.
     """
 
     partition: int
-    records: tuple[GroupRecord, ...] = ()
+    records: tuple[GroupRecord | Marker, ...] = ()
     next_offset: int = 0
     log_end: int = 0
     records_read: int = 0

@@ -12,15 +12,12 @@ from kafka.record import MemoryRecords
 from kafka.record.default_records import DefaultRecordBatch
 
 from assignors.model import TopicPartition
-from lag.cluster.group_records import UNREADABLE
+from lag.cluster.group_records import ABORT, UNREADABLE
 from lag.cluster.requests.messages import Message, fetch_request
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
 from lag.model import Remainder
 
 FETCH_BYTES = 65_536
-
-ABORT = 0
-"""The type of an abort marker, in the control record's key (KIP-98)."""
 
 Aborted = Sequence[tuple[int, int]]
 """(first offset, producer id) of aborted transactions, ascending."""

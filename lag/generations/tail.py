@@ -31,6 +31,7 @@ from lag.generations.recorded.model import RecordedState
 from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope, is_created_again
 from lag.records import BytesColumn, Decoded, decode
 from lag.records.group_values import TargetAssignmentMember
+from lag.records.transactions import NONE_OPEN, OpenTransactions
 from lag.schedule import pause_before_retry
 
 if TYPE_CHECKING:
@@ -87,11 +88,32 @@ class OffsetsReader(Protocol):
 
 @dataclass(slots=True)
 class _Position:
-    """How far a partition is read. `whole`: from the log start; `caught_up`: the end was reached once."""
+    """How far a partition is read. `whole`: from the log start; `caught_up`: the end was reached once.
+
+    `transactions`: those that are open at `next_offset`.
+    """
 
     next_offset: int
     whole: bool
     caught_up: bool
+    transactions: OpenTransactions = NONE_OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read of a partition, and the transactions that are open after it."""
+
+    piece: "PartitionData"
+    decoded: Decoded
+    events: list[TimedEvent]
+    transactions: OpenTransactions
+
+    @classmethod
+    def of(cls, piece: "PartitionData", before: OpenTransactions) -> "_Read":
+        records, after = before.after(piece.records)
+        keys, values = (record.key for record in records), (record.value for record in records)
+        decoded = decode(BytesColumn.of(keys), BytesColumn.of(values))
+        return cls(piece, decoded, [TimedEvent(records[event.row].at_ms, event) for event in decoded.events], after)
 
 
 class Tail:
@@ -263,12 +285,11 @@ class Tail:
         self._rounds_left -= 1
         seen, self._seen = self._seen, None
         pieces = reader.read({number: place.next_offset for number, place in self._positions.items()})
-        decoded = [_decoded(piece) for piece in pieces]
-        events = [_timed(*pair) for pair in zip(pieces, decoded, strict=True)]
-        self._learn_names(reader, events)
+        read = [_Read.of(piece, self._positions[piece.partition].transactions) for piece in pieces]
+        self._learn_names(reader, [each.events for each in read])
         groups = [] if seen is None else self._read_to_the_end(seen, pieces)
         with self._lock:
-            moved = [self._take(*each) for each in zip(pieces, decoded, events, strict=True)]
+            moved = [self._take(each) for each in read]
             if seen is not None:
                 self._recorder.observe(groups)
                 self._forget_commits_of_others(seen)
@@ -314,8 +335,9 @@ class Tail:
         if new := {each for each in given if each is not None and each not in self._names}:
             self._names.update(reader.names(new))
 
-    def _take(self, piece: "PartitionData", decoded: Decoded, events: list[TimedEvent]) -> bool:
+    def _take(self, read: "_Read") -> bool:
         """Add the records of a partition; returns whether there were any."""
+        piece, decoded = read.piece, read.decoded
         number, place = piece.partition, self._positions[piece.partition]
         if piece.problem is not None:
             self._trouble[number] = piece.problem
@@ -328,8 +350,8 @@ class Tail:
         self._unreadable += piece.unreadable + len(decoded.errors)
         self._commits = self._commits.after(decoded.commits, number)
         self._commit_counts.update(decoded.commits.by_group())
-        self._recorder.take(events, whole=place.whole)
-        place.next_offset = piece.next_offset
+        self._recorder.take(read.events, whole=place.whole)
+        place.next_offset, place.transactions = piece.next_offset, read.transactions
         place.caught_up = place.caught_up or piece.next_offset >= piece.log_end
         return bool(piece.records_read)
 
@@ -357,15 +379,6 @@ class Tail:
             del self._commit_counts[group]
         del self._positions[number]
         self._rounds_left = 0
-
-
-def _decoded(piece: "PartitionData") -> Decoded:
-    keys, values = (record.key for record in piece.records), (record.value for record in piece.records)
-    return decode(BytesColumn.of(keys), BytesColumn.of(values))
-
-
-def _timed(piece: "PartitionData", decoded: Decoded) -> list[TimedEvent]:
-    return [TimedEvent(piece.records[event.row].at_ms, event) for event in decoded.events]
 
 
 def _is_at_end(piece: "PartitionData") -> bool:

@@ -1,4 +1,4 @@
-"""RecordedGeneration generations of real groups on a real broker are what the callbacks of their consumers saw."""
+"""Recorded generations of real groups on a real broker are what the callbacks of their consumers saw."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from kafka import KafkaConsumer
+from kafka import KafkaConsumer, KafkaProducer
 from kafka import TopicPartition as KafkaPartition
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.structs import OffsetAndMetadata
@@ -181,3 +181,21 @@ def test_commits_of_a_real_group_are_known_with_their_first_time(world: World) -
     assert third.is_exact[row]
     assert third.follows[row]
     reader.close()
+
+
+def test_a_commit_of_an_aborted_transaction_is_none(world: World) -> None:
+    name, tp = "transactions", KafkaPartition(TOPIC, 1)
+    producer = KafkaProducer(bootstrap_servers=world.kafka.bootstrap_servers, transactional_id=name)
+    producer.init_transactions()
+
+    def commits_after(offset: int, *, commit: bool) -> int:
+        read = world.tail.status().records
+        producer.begin_transaction()
+        producer.send_offsets_to_transaction({tp: OffsetAndMetadata(offset, "", -1)}, name)
+        producer.commit_transaction() if commit else producer.abort_transaction()
+        wait_until(lambda: world.tail.status().records >= read + 2, within_s=60)  # the commit and its marker
+        return world.tail.status().commits.get(name, 0)
+
+    counted = [commits_after(5, commit=True), commits_after(6, commit=False), commits_after(7, commit=True)]
+    producer.close()
+    assert counted == [1, 1, 2]

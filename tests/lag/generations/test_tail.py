@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from assignors.offsets_partition import OFFSETS_TOPIC, offsets_partition
-from lag.cluster.group_records import GroupRecord
 from lag.cluster.offsets_log import LogBounds, OffsetsPartitions, PartitionData
 from lag.errors import AddressError
 from lag.generations import tail as tails
 from lag.generations.tail import STARTING, Tail
 from lag.model import Problem, Scope
+from lag.records.transactions import GroupRecord, Marker
 from tests.lag.make import cluster, end, group
 from tests.support.waiting import wait_until
 
@@ -39,7 +39,7 @@ class Log:
 
     def __init__(self) -> None:
         self.cluster_id = "first"
-        self.records: list[list[GroupRecord]] = [[] for _ in range(COUNT)]
+        self.records: list[list[GroupRecord | Marker]] = [[] for _ in range(COUNT)]
         self.log_start = 0
         self.found = OffsetsPartitions(COUNT)
         self.broken: dict[int, Problem] = {}
@@ -252,7 +252,7 @@ def test_a_truncated_partition_is_read_anew_and_the_others_are_not(source: Log) 
     for number in (0, 1):
         change(source, number, 5)
     rounds(tail)
-    source.records[0] = [empty_group(GROUPS[0], 2), empty_group(GROUPS[0], 3)][:1]
+    source.records[0] = [empty_group(GROUPS[0], 2)]
     rounds(tail, 3)
     assert (numbers(tail, 0), numbers(tail, 1)) == ([], [4, 5])
     change(source, 0, 3)
@@ -342,6 +342,31 @@ def test_commits_are_known_from_before_the_start_and_from_then_on(source: Log) -
     assert committed(tail, name) == (8, 4000, True)
     assert tail.status().commits == {name: 5}
     assert numbers(tail, 0) == []
+
+
+def test_a_commit_of_a_transaction_counts_from_its_marker_on(source: Log) -> None:
+    name = GROUPS[0]
+    source.records[0] += [commit(name, 10, 1000), commit(name, 50, 2000)._replace(producer_id=7)]
+    tail = followed(source)
+    assert (committed(tail, name), tail.status().commits) == ((10, 1000, True), {name: 1})
+    source.records[0] += [Marker(7, is_commit=False), commit(name, 50, 22_000)._replace(producer_id=7)]
+    rounds(tail)
+    assert committed(tail, name) == (10, 1000, True)
+    source.records[0].append(Marker(7, is_commit=True))
+    rounds(tail)
+    assert (committed(tail, name), tail.status().commits) == ((50, 22_000, True), {name: 2})
+
+
+def test_a_transaction_stays_open_over_a_round_that_fails(source: Log) -> None:
+    name = GROUPS[0]
+    source.records[0] += [commit(name, 10, 1000), commit(name, 50, 2000)._replace(producer_id=7)]
+    tail = followed(source)
+    source.fails = AddressError("broker1:9092 refuses the connection", "Start the broker")
+    source.records[0].append(Marker(7, is_commit=True))
+    rounds(tail)
+    source.fails = None
+    rounds(tail, 2)
+    assert committed(tail, name) == (50, 2000, True)
 
 
 def test_commits_of_a_group_are_counted_until_two_polls_do_not_have_it(source: Log) -> None:
