@@ -12,15 +12,21 @@ from lag.cluster.requests.poll_client import PollClient
 from lag.cluster.requests.responses import LogOffsets
 from lag.errors import ConnectError
 
+_KINDS = (log_offsets.LOG_START, log_offsets.LAST_STABLE, log_offsets.LOG_END)
+
 
 @dataclass(frozen=True, slots=True)
 class OffsetsTopic:
-    """The topic of one cluster: its id (None for old brokers), log start and last stable offset per partition."""
+    """The topic of one cluster: its id (None for old brokers), and the offsets of each partition.
+
+    An open transaction holds back its partition: `last_stable` is where it begins, below `log_end` (high watermark).
+    """
 
     cluster_id: str
     topic_id: str | None
     log_start: tuple[int, ...]
     last_stable: tuple[int, ...]
+    log_end: tuple[int, ...]
 
 
 def read_offsets_topic(settings: Settings, deadline_s: float = 10.0) -> OffsetsTopic:
@@ -40,12 +46,11 @@ async def _read(manager: Any, deadline_s: float) -> OffsetsTopic:
         )
     into = LogOffsets()
     for node, led in metadata.by_leader({OFFSETS_TOPIC: leaders}, {OFFSETS_TOPIC: 0}).items():
-        await log_offsets.fetch(client, node, led, into, kinds=(log_offsets.LOG_START, log_offsets.LAST_STABLE))
+        await log_offsets.fetch(client, node, led, into, kinds=_KINDS)
     return OffsetsTopic(
         meta.cluster_id,
         meta.topics[OFFSETS_TOPIC].topic_id,
-        _complete(into.by_partition(log_offsets.LOG_START), leaders),
-        _complete(into.by_partition(log_offsets.LAST_STABLE), leaders),
+        *(_complete(into.by_partition(kind), leaders) for kind in _KINDS),
     )
 
 

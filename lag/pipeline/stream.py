@@ -8,7 +8,7 @@ between batches.
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -99,7 +99,7 @@ class Source:
     def of(cls, settings: Settings) -> "Source":
         """Read the topic. Raises ConnectError, and ConfigError for a login that Spark does not support."""
         at, topic = datetime.now(UTC), read_offsets_topic(settings)
-        return cls(settings, topic, LogEnd(at, topic.last_stable), kafka_options(settings))
+        return cls(settings, topic, LogEnd(at, topic.log_end, topic.last_stable), kafka_options(settings))
 
     def ask(self) -> OffsetsTopic:
         """The topic now. Raises ConnectError if the cluster does not answer."""
@@ -201,7 +201,8 @@ class Stream:
                 listeners.gap(gap)
             if active and silence.lasts(progress[-1].timestamp if progress else ""):
                 self._ask(once, listeners)
-            self._read_marks.follow(self._position)
+            if held := self._read_marks.follow(self._position):
+                listeners.trouble(_held_back(held))
             listeners.idle()
 
     def _ask(self, once: bool, listeners: Listeners) -> None:
@@ -214,7 +215,8 @@ class Stream:
 
     def _log_end(self) -> LogEnd:
         at = datetime.now(UTC)
-        return LogEnd(at, self._topic_now().last_stable)
+        topic = self._topic_now()
+        return LogEnd(at, topic.log_end, topic.last_stable)
 
     def _topic_now(self) -> OffsetsTopic:
         """Raises ConnectError, or OtherTopic if it is no longer the topic of this stream."""
@@ -286,7 +288,7 @@ class Stream:
 
 
 class _Silence:
-    """Detects that Spark results no progress for SILENT_S, and again after every further SILENT_S."""
+    """Detects that Spark reports no progress for SILENT_S, and again after every further SILENT_S."""
 
     def __init__(self) -> None:
         self._last, self._since = "", time.monotonic()
@@ -297,6 +299,14 @@ class _Silence:
             return False
         silent, self._last, self._since = newest == self._last, newest, now
         return silent
+
+
+def _held_back(partitions: Sequence[int]) -> str:
+    names = ", ".join(f"{OFFSETS_TOPIC}-{number}" for number in partitions)
+    return (
+        f"A transaction in {names} has been open for over a minute: commits after its begin cannot be read, and the "
+        "history ends there. `kafka-transactions.sh find-hanging` finds one that will never end"
+    )
 
 
 def _stop(query: StreamingQuery) -> None:

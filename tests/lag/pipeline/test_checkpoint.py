@@ -10,7 +10,7 @@ from lag.errors import HistoryError
 from lag.history.store import History
 from lag.pipeline.checkpoint import Gap, Run, forget_planned, gaps, refuse_other_topic, spark_checkpoint
 
-TOPIC = OffsetsTopic("c1", "id1", (0, 0, 0), (10, 10, 10))
+TOPIC = OffsetsTopic("c1", "id1", (0, 0, 0), (10, 10, 10), (10, 10, 10))
 RUN = Run("r1", "c1", "id1", (10, 10, 10))
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kafka import KafkaProducer, TopicPartition
+from kafka.structs import OffsetAndMetadata
 from pyspark.sql import SparkSession
 
 from lag.cluster.connection.settings import load_settings
@@ -36,6 +38,7 @@ from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]
 
+BEHIND = "behind-a-transaction"
 Run = Callable[[], Outcome]
 
 
@@ -240,6 +243,25 @@ def test_records_that_were_deleted_unread_are_told(cluster: EmbeddedKafka, histo
     commit(servers, "after", {("orders", 0): 1})
     assert once().gaps == ()
     assert len(history.query("SELECT 1 FROM commits WHERE group_id = 'after'", "commits")) == 1
+
+
+def test_commits_behind_an_open_transaction_are_not_read_until_it_ends(
+    cluster: EmbeddedKafka, history: History, once: Run
+) -> None:
+    """`read_until` stays: they are valid for the coordinator, and missing here."""
+    servers, tp = cluster.bootstrap_servers, TopicPartition("orders", 0)
+    before = once()
+    until = read_until(history)[before.cluster]
+    producer = KafkaProducer(bootstrap_servers=servers, transactional_id="stays-open")
+    producer.init_transactions()
+    producer.begin_transaction()
+    producer.send_offsets_to_transaction({tp: OffsetAndMetadata(5, "", -1)}, BEHIND)
+    commit(servers, BEHIND, {("orders", 1): 7})
+    assert (once().rows["commits"], read_until(history)[before.cluster]) == (0, until)
+    producer.commit_transaction()
+    producer.close()
+    assert once().rows["commits"] == 2
+    assert read_until(history)[before.cluster] > until
 
 
 def move_log_start(cluster: EmbeddedKafka, partition: int, offset: int) -> None:
