@@ -123,6 +123,8 @@ def status(history: HistoryPath, json: Json = False) -> None:
     """Show what each table holds."""
     store = History(history)
     found, progress = table_sizes(store), _progress(store)
+    if not found and not progress:
+        raise HistoryError(f"There is no history at {history}", "Check the path; serve and pipeline stream create one")
     if json:
         clusters = [{"cluster": name, "read_until": read, "rolled_up_until": done} for name, read, done in progress]
         emit_json({"history": history, "tables": [_size_document(one) for one in found], "progress": clusters})

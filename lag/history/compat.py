@@ -19,7 +19,8 @@ from lag.times import wall_clock_ms
 ERROR_CAUSES: Mapping[str, tuple[str, str]] = {
     "No space left on device": ("the disk is full", "Free space there; nothing was lost or half written"),
     "File too large": ("a file may not grow further", "Raise the limit of file sizes; nothing was half written"),
-    "Permission denied": ("writing there is not permitted", "Permit it, or name another history"),
+    "Permission denied": ("reading or writing there is not permitted", "Permit it, or name another history"),
+    "Not a directory": ("it is no folder", "Name a folder"),
     "Read-only file system": ("the file system is read-only", "Name another history"),
     "reader version": ("it was written by a newer Delta Lake", "Upgrade groupscope here, or name another history"),
     "reader feature": ("it was written by a newer Delta Lake", "Upgrade groupscope here, or name another history"),

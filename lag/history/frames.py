@@ -16,8 +16,9 @@ from lag.history.span import Span
 LAG = pa.schema(fields("at_us:i64 lag_records:f64? lag_p95_records:f64? time_lag_s:f64? known:i64 partitions:i64"))
 """Lag over time, one row for each step of the span, without an index.
 
-`lag_records` is the lag at the end of the minute, or the highest minute of the hour. It covers `known` of `partitions`;
-for an hour, `known` is the lowest of its minutes. `lag_p95_records` is the highest 95th percentile over the partitions
+`lag_records` is the lag at the end of the minute, or the highest minute of the hour. It covers `known` of `partitions`,
+and is missing where partitions that were known before are not; for an hour, `known` is that of the minute with the most
+unknown partitions. `lag_p95_records` is the highest 95th percentile over the partitions
 of a topic, missing for a single partition. `time_lag_s` is the age of the oldest record that is not committed; missing
 if only a lower bound is known for one of the `known` partitions.
 """
@@ -57,7 +58,7 @@ POLLS = pa.schema(
 """
 
 GROUP_LAGS = pa.schema(fields("group_id:str most_records:i64? most_at_us:i64? last_records:i64? time_lag_s:f64?"))
-"""The lag of each group over a span: the highest, at `most_at_us`, and the last."""
+"""The lag of each group over a span: the highest, at `most_at_us`, and that in the last step, if it is known there."""
 
 BURN_RATES = pa.schema(
     fields("""group_id:str objective:str target_percent:f64 threshold_s:f64 window_s:i64 burn:f64?
@@ -78,9 +79,12 @@ def frame(found: pa.Table, columns: pa.Schema) -> pd.DataFrame:
 
 
 def lag(span: Span, found: pd.DataFrame) -> pd.DataFrame:
-    """The rows of LAG that were found, with one row for each step of the span; `partitions` is the most of them."""
+    """The rows of LAG that were found, with one row for each step of the span.
+
+    A step without a row has the `partitions` of the one before it, at the start of the one after it.
+    """
     rows = found.set_index("at_us").reindex(pd.Index(span.times(span.step), name="at_us"))
-    partitions = 0 if found.empty else int(found["partitions"].max())
+    partitions = rows["partitions"].ffill().bfill().fillna(0)
     return rows.assign(known=rows["known"].fillna(0), partitions=partitions).reset_index()
 
 
@@ -99,6 +103,6 @@ def join_days(days: Sequence[pd.DataFrame]) -> pd.DataFrame:
     rows = pd.concat(days, ignore_index=True)
     worst_first = rows.sort_values("most_records", ascending=False, kind="stable")
     groups = worst_first.drop_duplicates("group_id").set_index("group_id")
-    groups["last_records"] = rows.drop_duplicates("group_id", keep="last").set_index("group_id")["last_records"]
+    groups["last_records"] = rows.groupby("group_id")["last_records"].last()
     groups["time_lag_s"] = rows.groupby("group_id")["time_lag_s"].max()
     return groups.reset_index().sort_values(["most_records", "group_id"], ascending=[False, True], ignore_index=True)

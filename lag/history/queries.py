@@ -16,10 +16,11 @@ from lag.history.schemas import TABLES, TIME
 from lag.history.span import DAY, HOUR, MINUTE, Scope, Span, full_hour
 from lag.history.status_codes import rank_sql
 from lag.history.store import SQL_TYPES, History, literal, timestamp
-from lag.times import EPOCH, MICROSECOND
+from lag.times import EPOCH, MICROSECOND, micros
 from lag.verdict.status import STATUS_CODE, STORED, Status
 
 _UNKNOWN = STATUS_CODE[Status.UNKNOWN]
+_BY_MINUTE = ("lag_group_topic_1m", "group_health_1m")
 RECENT = timedelta(days=2)
 """The newest minute is looked for in this time first, because a search in all files is slow."""
 
@@ -40,19 +41,21 @@ class HistoryQueries:
         self._history, self._cluster, self._sees = history, cluster, sees
 
     def latest(self, now: datetime) -> datetime | None:
-        """The newest minute that is rolled up; None if there is none."""
+        """The newest minute that is rolled up; None if there is none.
+
+        A cluster without commits, as one of share groups alone, has health only.
+        """
         for since in (now - RECENT, EPOCH):
-            sql = f"SELECT max(minute) AS at FROM lag_group_topic_1m WHERE {self._where(Span(since, now + DAY))}"
-            found = self._query("lag_group_topic_1m", sql)
-            if found is None:
-                return None
-            if (at := found["at"][0].as_py()) is not None:
-                return cast(datetime, at)
+            for name in _BY_MINUTE:
+                sql = f"SELECT max(minute) AS at FROM {name} WHERE {self._where(Span(since, now + DAY))}"
+                found = self._query(name, sql)
+                if found is not None and (at := found["at"][0].as_py()) is not None:
+                    return cast(datetime, at)
         return None
 
     def has_minutes(self, span: Span) -> bool:
         """Whether any minute of the span is rolled up."""
-        return self._has_any("lag_group_topic_1m", self._where(span))
+        return any(self._has_any(name, self._where(span)) for name in _BY_MINUTE)
 
     def is_recorded(self) -> bool:
         """Whether the cluster has recorded log ends, which the roll-up needs."""
@@ -64,8 +67,7 @@ class HistoryQueries:
 
     def groups(self, span: Span) -> list[str]:
         """Ids of the groups in the span, sorted, with those that never committed."""
-        names = ("lag_group_topic_1m", "group_health_1m")
-        found = {group for name in names for group in self._distinct(name, "group_id", self._where(span))}
+        found = {group for name in _BY_MINUTE for group in self._distinct(name, "group_id", self._where(span))}
         return sorted(filter(self._sees, found))
 
     def topics(self, group_id: str, span: Span) -> list[str]:
@@ -95,17 +97,17 @@ class HistoryQueries:
 
     def _group_lag(self, scope: Scope, span: Span) -> str:
         minutes = f"""SELECT {_us("minute")} AS at_us, sum(lag_sum) AS lag_records, max(lag_p95) AS lag_p95_records,
-            {_max_if_all_known("time_lag_max_ms", "lag_known")} / 1000.0 AS time_lag_s,
+            {_max_if_all_known("time_lag_max_ms", "lag_known > 0")} / 1000.0 AS time_lag_s,
             sum(lag_known) AS known, sum(partitions) AS partitions
             FROM lag_group_topic_1m WHERE {self._where(span, scope)} GROUP BY minute"""
-        return minutes if span.step == MINUTE else _by_hour(minutes)
+        return _whole(minutes) if span.step == MINUTE else _by_hour(_whole(minutes))
 
     def _polled_lag(self, scope: Scope, span: Span) -> str:
         minutes = f"""SELECT {_us("minute")} AS at_us, lag AS lag_records, NULL AS lag_p95_records,
             CASE WHEN time_lag_known THEN time_lag_max_ms END / 1000.0 AS time_lag_s,
             lag_known AS known, lag_partitions AS partitions
             FROM group_health_1m WHERE {self._where(span, scope)} AND lag_partitions IS NOT NULL"""
-        return minutes if span.step == MINUTE else _by_hour(minutes)
+        return _whole(minutes) if span.step == MINUTE else _by_hour(_whole(minutes))
 
     def _partition_lag(self, scope: Scope, span: Span) -> tuple[str, str]:
         name, lag = _partition_table(span), "lag_last" if span.step == MINUTE else "lag_max"
@@ -125,7 +127,7 @@ class HistoryQueries:
             CASE WHEN count(lag_max) > 0 THEN {_us(f"first_value({at} ORDER BY lag_max DESC NULLS LAST, {at})")} END
             AS most_at_us,
             sum(lag_avg * samples) / sum(CASE WHEN lag_avg IS NOT NULL THEN samples END) AS avg_records,
-            last_value(lag_last ORDER BY {at}) AS last_records,
+            {_at_the_end("lag_last", at, span)} AS last_records,
             max(time_lag_max_ms) / 1000.0 AS time_lag_s, max(time_lag_min_ms) / 1000.0 AS at_least_s,
             min(lead_min) AS lead_min_records, max(commit_gap_max_ms) / 1000.0 AS commit_gap_max_s,
             max(lost) AS lost_records, sum(rewinds) AS rewinds, last_value(owner_member ORDER BY {at}) AS owner_member
@@ -164,16 +166,23 @@ class HistoryQueries:
 
         Runs one query for each day, because the minutes of all groups are in memory at once.
         """
-        return frames.join_days([self._group_lags(day) for day in span.days()])
+        return frames.join_days([self._group_lags(day, span) for day in span.days()])
 
-    def _group_lags(self, span: Span) -> pd.DataFrame:
-        most_at = _us("first_value(minute ORDER BY lag DESC NULLS LAST, minute)")
-        sql = f"""SELECT group_id, max(lag) AS most_records, CASE WHEN count(lag) > 0 THEN {most_at} END AS most_at_us,
-            last_value(lag ORDER BY minute) AS last_records, max(time_lag) / 1000.0 AS time_lag_s
-            FROM (SELECT group_id, minute, sum(lag_sum) AS lag, max(time_lag_max_ms) AS time_lag
-                  FROM lag_group_topic_1m WHERE {self._where(span)} GROUP BY group_id, minute) AS minutes
-            GROUP BY group_id"""
-        return self._frame("lag_group_topic_1m", sql, frames.GROUP_LAGS)
+    def _group_lags(self, day: Span, span: Span) -> pd.DataFrame:
+        """Of groups without commits, as share groups, the polled lag."""
+        committed = f"""SELECT group_id, {_us("minute")} AS at_us, sum(lag_sum) AS lag_records, NULL AS lag_p95_records,
+            {_max_if_all_known("time_lag_max_ms", "lag_known > 0")} / 1000.0 AS time_lag_s,
+            sum(lag_known) AS known, sum(partitions) AS partitions
+            FROM lag_group_topic_1m WHERE {self._where(day)} GROUP BY group_id, minute"""
+        polled = f"""SELECT group_id, {_us("minute")} AS at_us, lag AS lag_records, NULL AS lag_p95_records,
+            CASE WHEN time_lag_known THEN time_lag_max_ms END / 1000.0 AS time_lag_s,
+            lag_known AS known, lag_partitions AS partitions
+            FROM group_health_1m WHERE {self._where(day)} AND lag_partitions IS NOT NULL"""
+        first, second = (
+            self._frame(name, _of_each_group(minutes, span), frames.GROUP_LAGS)
+            for name, minutes in zip(_BY_MINUTE, (committed, polled), strict=True)
+        )
+        return pd.concat([first, second[~second["group_id"].isin(first["group_id"])]], ignore_index=True)
 
     def burn_rates(self, span: Span, group_id: str | None = None) -> pd.DataFrame:
         """The newest burn rate of each group, objective and window in the span, of one group or all: BURN_RATES."""
@@ -226,11 +235,43 @@ def _partition_table(span: Span) -> str:
 
 
 def _by_hour(minutes: str) -> str:
+    time_lag = _max_if_all_known("time_lag_s", "lag_records IS NOT NULL")
     return f"""SELECT at_us - at_us % {HOUR // MICROSECOND} AS at_us, max(lag_records) AS lag_records,
-        max(lag_p95_records) AS lag_p95_records, {_max_if_all_known("time_lag_s", "known")} AS time_lag_s,
-        min(known) AS known, max(partitions) AS partitions FROM ({minutes}) AS minutes GROUP BY 1"""
+        max(lag_p95_records) AS lag_p95_records, {time_lag} AS time_lag_s,
+        max(partitions) - max(partitions - known) AS known, max(partitions) AS partitions
+        FROM ({minutes}) AS minutes GROUP BY 1"""
 
 
-def _max_if_all_known(time_lag: str, known: str) -> str:
-    """The longest time lag; NULL if one is unknown, because the unknown one may be the longest."""
-    return f"CASE WHEN count(CASE WHEN {known} > 0 AND {time_lag} IS NULL THEN 1 END) = 0 THEN max({time_lag}) END"
+def _of_each_group(minutes: str, span: Span) -> str:
+    most_at = "first_value(at_us ORDER BY lag_records DESC NULLS LAST, at_us)"
+    return f"""SELECT group_id, max(lag_records) AS most_records,
+        CASE WHEN count(lag_records) > 0 THEN {most_at} END AS most_at_us,
+        {_at_the_end("lag_records", "at_us", span)} AS last_records, max(time_lag_s) AS time_lag_s
+        FROM ({_whole(minutes, "group_id")}) AS minutes GROUP BY group_id"""
+
+
+def _whole(minutes: str, group: str = "") -> str:
+    """These minutes, with an unknown lag where partitions that were known before are not: the sum would be a dip.
+
+    `group`: the column that says which minutes belong together; "" if all do.
+    """
+    series = f"PARTITION BY {group} ORDER BY at_us" if group else "ORDER BY at_us"
+    is_dip = f"known < partitions AND known < max(known) OVER ({series})"
+    lags = [
+        f"CASE WHEN {is_dip} THEN NULL ELSE {name} END AS {name}"
+        for name in ("lag_records", "lag_p95_records", "time_lag_s")
+    ]
+    columns = ", ".join([*([group] if group else []), "at_us", *lags, "known", "partitions"])
+    return f"SELECT {columns} FROM ({minutes}) AS sums"
+
+
+def _at_the_end(lag: str, at: str, span: Span) -> str:
+    """The last lag in the last step of the span; NULL if the group was gone by then."""
+    last_step = (span.until if span.step == MINUTE else full_hour(span.until)) - span.step
+    since = micros(last_step) if at == "at_us" else timestamp(last_step)
+    return f"last_value({lag} ORDER BY {at}) FILTER (WHERE {at} >= {since})"
+
+
+def _max_if_all_known(time_lag: str, has_lag: str) -> str:
+    """The longest time lag; NULL if one is unknown where there is a lag, because the unknown one may be the longest."""
+    return f"CASE WHEN count(CASE WHEN {has_lag} AND {time_lag} IS NULL THEN 1 END) = 0 THEN max({time_lag}) END"

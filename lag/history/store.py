@@ -4,6 +4,7 @@ A write is visible as a whole or not at all. A writer whose commit number is tak
 the next number, so appends, compaction and retention do not block each other.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -133,6 +134,7 @@ class History:
         try:
             table = DeltaTable(self.table_path(name))
         except TableNotFoundError:
+            _list_folder(self.root)
             return None
         _refuse_newer(table, self.table_path(name))
         return table
@@ -166,6 +168,13 @@ class History:
             if self._open(name) is None:  # else another process created it at the same time
                 raise
         return DeltaTable(self.table_path(name))
+
+
+def _list_folder(root: str) -> None:
+    """A folder that cannot be read is no empty history. Raises OSError unless it can be listed, or does not exist."""
+    if "://" not in root:
+        with suppress(FileNotFoundError):
+            os.scandir(root).close()
 
 
 def _add_columns(table: DeltaTable, wanted: Table) -> DeltaTable:

@@ -2,14 +2,18 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 import numpy as np
 import pandas as pd
 
 from lag.history.span import MINUTE
-from lag.times import MICROSECOND
+from lag.times import MICROSECOND, micros
 from lag.verdict.health import Finding
 from lag.verdict.status import STATUS_CODE, URGENCY, Status
+
+SILENT = timedelta(minutes=10)
+"""A status that is older than this at the end of a span is not that at the end."""
 
 _MINUTE_US = MINUTE // MICROSECOND
 _UNKNOWN = STATUS_CODE[Status.UNKNOWN]
@@ -20,7 +24,7 @@ class TroublePeriod:
     """A period of trouble in microseconds since 1970, from the start of its first minute to the end of its last.
 
     `minutes` of it have a known status. `worst` is its most urgent status. `starts_before_data`: no known minute
-    precedes it; `is_ongoing`: none follows it.
+    precedes it; `ends_with_data`: none follows it. `is_ongoing`: nor is its last one long before the end of the span.
     """
 
     since_us: int
@@ -28,6 +32,7 @@ class TroublePeriod:
     minutes: int
     worst: Status
     starts_before_data: bool
+    ends_with_data: bool
     is_ongoing: bool
 
 
@@ -41,16 +46,17 @@ def with_onset(periods: Sequence[TroublePeriod], finding: Finding) -> list[Troub
     return [*periods[:-1], replace(last, since_us=since_us, starts_before_data=not finding.onset.is_exact)]
 
 
-def trouble_periods(health: pd.DataFrame, trouble: Collection[Status]) -> list[TroublePeriod] | None:
-    """The periods in rows of `frames.HEALTH`, oldest first; None if no minute has a known status.
+def trouble_periods(health: pd.DataFrame, trouble: Collection[Status], until: datetime) -> list[TroublePeriod] | None:
+    """The periods in rows of `frames.HEALTH` of a span to `until`, oldest first; None if no minute has a known status.
 
-    Unknown minutes neither start nor end a period.
+    Unknown minutes neither start nor end a period; but a group whose last status is older than SILENT may be gone.
     """
     known = health[health["rank"] != _UNKNOWN]
     if known.empty:
         return None
     rank, at_us = known["rank"].to_numpy(np.int64), known["at_us"].to_numpy(np.int64)
     bad = np.isin(rank, [STATUS_CODE[one] for one in trouble])
+    is_recent = int(at_us[-1]) + _MINUTE_US >= micros(until - SILENT)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], bad, [False])).astype(np.int8)))
     return [
         TroublePeriod(
@@ -59,7 +65,8 @@ def trouble_periods(health: pd.DataFrame, trouble: Collection[Status]) -> list[T
             minutes=int(end - first),
             worst=URGENCY[int(rank[first:end].min())],
             starts_before_data=bool(first == 0),
-            is_ongoing=bool(end == len(bad)),
+            ends_with_data=bool(end == len(bad)),
+            is_ongoing=bool(end == len(bad)) and is_recent,
         )
         for first, end in edges.reshape(-1, 2)
     ]

@@ -31,7 +31,7 @@ def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | N
         health = ask(history, HistoryQueries.health_series, scope.group_id, span)
     with parts.show_errors():
         partitions = ask(history, HistoryQueries.partitions, scope, span)
-    periods = _periods(health, scope)
+    periods = _periods(health, scope, span)
     with title:
         st.title(text.group(scope, series, health, periods, parts.shown_time(span)), anchor=False)
         parts.status_line(history, span, newest, text.facts(series, partitions, health))
@@ -50,9 +50,9 @@ def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | N
         group_tables.burn_rates(ask(history, HistoryQueries.burn_rates, span, scope.group_id), scope, span)
 
 
-def _periods(health: pd.DataFrame, scope: Scope) -> list[TroublePeriod] | None:
+def _periods(health: pd.DataFrame, scope: Scope, span: Span) -> list[TroublePeriod] | None:
     """The periods of trouble; the one that goes on has the onset of the live verdict, as on the other pages."""
-    periods = trouble_periods(health, TROUBLE)
+    periods = trouble_periods(health, TROUBLE, span.until)
     live = required_report.require_report().report.health.group(scope.group_id)
     if periods is None or live is None or state_history.until() is not None:
         return periods

@@ -102,9 +102,8 @@ def _trouble(periods: Sequence[TroublePeriod], shown: ShownTime) -> str:
     often = f"{times(len(periods))} {shown.within}, {total} in total" if len(periods) > 1 else ""
     if last.is_ongoing:
         return f"{_ongoing(last, shown)} ({word}), {often or total}"
-    return (
-        f"was in trouble {often or f'once {shown.within}, for {total}'}; ended at {shown.clock(last.until_us)} ({word})"
-    )
+    end = f"{'not known after' if last.ends_with_data else 'ended at'} {shown.clock(last.until_us)}"
+    return f"was in trouble {often or f'once {shown.within}, for {total}'}; {end} ({word})"
 
 
 def _ongoing(last: TroublePeriod, shown: ShownTime) -> str:
@@ -157,7 +156,8 @@ def _coverage(series: pd.DataFrame) -> str:
     known = series[series["lag_records"].notna()]
     if known.empty:
         return "lag not known"
-    least, partitions = int(known["known"].min()), int(known["partitions"].iloc[0])
+    shares = known[["known", "partitions"]].to_numpy(np.int64)[::-1]  # of equal ones the last counts
+    least, partitions = shares[(shares[:, 0] / shares[:, 1]).argmin()].tolist()
     at_least = "" if least == partitions else "at least "
     return f"lag known for {at_least}{formats.coverage(least, partitions)}"
 

@@ -157,6 +157,34 @@ def test_all_groups_stand_on_a_map_with_the_worst_first(open_page: Open, kept: A
     assert list(groups["rebalances"]) == [3, 0]
 
 
+def test_a_cluster_of_share_groups_alone_has_a_page(open_page: Open, kept: Any, tmp_path: Path) -> None:
+    row = {"cluster": pasts.CLUSTER, "lag": 70, "lag_known": 2, "lag_partitions": 2, "type": "share"}
+    polled = (row | {"at": at, "status": Status.STOPPED} for at in range(30))
+    History(tmp_path).append("group_health_1m", past("group_health_1m", *polled))
+    page = open_page("history", kept(tmp_path))
+    assert page.title[0].value == "1 of 1 group was in trouble in the last hour: `g` for 30 min, stopped at worst"
+    assert list(table(page, "longest in trouble first")["last_records"]) == [70]
+    page = open_page("history", kept(tmp_path), group="g")
+    assert page.title[0].value == (
+        "`g` has been in trouble since before 13:00 (stopped), 30 min; at worst 70 records behind at 13:00"
+    )
+
+
+def test_a_group_that_is_no_longer_recorded_is_not_in_trouble_now(open_page: Open, kept: Any, tmp_path: Path) -> None:
+    its, history = {"cluster": pasts.CLUSTER}, History(tmp_path)
+    statuses = (its | {"at": at, "status": Status.OK if at < 10 else Status.STOPPED} for at in range(60))
+    history.append("group_health_1m", past("group_health_1m", *statuses))
+    lags = (its | {"at": at, "lag_sum": 5} for at in range(60))
+    another = its | {"at": 1300, "group_id": "another", "lag_sum": 0}
+    history.append("lag_group_topic_1m", past("lag_group_topic_1m", *lags, another))
+    assert open_page("history", kept(tmp_path), group="g", range="24h").title[0].value == (
+        "`g` was in trouble once in the last 24 h, for 50 min; not known after 14:00 (stopped); "
+        "at worst 5 records behind at 13:00"
+    )
+    groups = table(open_page("history", kept(tmp_path), range="24h"), "longest in trouble first")
+    assert groups.set_index("group")["last_records"].isna().to_dict() == {"g": True, "another": False}
+
+
 def test_the_text_filter_leaves_the_groups_that_match(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), until=UNTIL, history_q="audit")
     assert list(table(page, "longest in trouble first")["group"]) == [pasts.GOOD]

@@ -105,9 +105,9 @@ def test_the_lag_of_a_group_is_that_of_its_topics_and_gaps_stay_gaps(history: Hi
     history.append("lag_group_topic_1m", made)
     line = asked.lag(G, FIVE)
     assert [at - micros(NOON) for at in line["at_us"]] == [minute * 60_000_000 for minute in range(5)]
-    assert numbers(line["lag_records"]) == [15, None, 0, None, None]
+    assert numbers(line["lag_records"]) == [15, None, None, None, None]
     assert numbers(line["lag_p95_records"]) == [5, None, None, None, None]
-    assert numbers(line["time_lag_s"]) == [1.5, None, 0, None, None]
+    assert numbers(line["time_lag_s"]) == [1.5, None, None, None, None]
     assert (line["known"].tolist(), line["partitions"].max()) == ([3, 0, 1, 0, 0], 3)
     one = asked.lag(Scope("g", "b"), FIVE)
     assert numbers(one["lag_records"]) == [5, None, None, None, None]
@@ -173,7 +173,7 @@ def test_a_long_span_is_told_by_the_hour_with_the_worst_of_its_minutes(history: 
     assert (len(line["at_us"]), line["at_us"][1] - line["at_us"][0]) == (7 * 24, HOUR // timedelta(microseconds=1))
     assert numbers(line["lag_records"][:4]) == [11, None, 3, None]
     assert numbers(line["time_lag_s"][:4]) == [9, None, 4, None]
-    assert (line["known"][:4].tolist(), line["partitions"].max()) == ([1, 0, 2, 0], 3)
+    assert (line["known"][:4].tolist(), line["partitions"].max()) == ([2, 0, 2, 0], 3)
     assert numbers(asked.lag(Scope("g", "t", 0), span)["lag_records"][:3]) == [None, 42, None]
 
 
@@ -218,7 +218,7 @@ def test_partitions_come_with_the_one_that_lagged_most_first(history: History, a
     history.append("lag_1m", made)
     assert records(asked.partitions(G, FIVE)) == [
         ("t", 1, 70, micros(NOON), None, None, None, 7200.0, None, None, 0, 0, None),
-        ("t", 0, 9, micros(NOON + MINUTE), 6.0, 1, 0.4, None, -2, 4.5, 3, 2, "m"),
+        ("t", 0, 9, micros(NOON + MINUTE), 6.0, None, 0.4, None, -2, 4.5, 3, 2, "m"),
         ("t", 2, None, None, None, None, None, None, None, None, None, 0, None),
     ]
 
@@ -238,9 +238,51 @@ def test_the_furthest_behind_of_all_groups_comes_first(history: History, asked: 
     history.append("lag_group_topic_1m", made)
     assert records(asked.group_lags(FIVE)) == [
         ("one", 20, micros(NOON), None, None),
-        ("two", 12, micros(NOON + MINUTE), 4, 3.0),
+        ("two", 12, micros(NOON + MINUTE), None, 3.0),
         ("none", None, None, None, None),
     ]
+    assert asked.group_lags(Span(NOON, NOON + 3 * MINUTE))["last_records"].tolist() == [pd.NA, 4, pd.NA]
+
+
+def test_the_lag_of_a_topic_that_cannot_be_read_is_missing_in_the_sum(history: History, asked: HistoryQueries) -> None:
+    """A million records behind do not become 10; a group that is never known in full has the lag of what is known."""
+    topics: list[dict[str, Any]] = [{"at": at, "topic": "a", "lag_sum": 10, "time_lag_max_ms": 1000} for at in range(4)]
+    for at in range(4):
+        known = at in (0, 3)
+        topics.append(
+            {"at": at, "topic": "b", "lag_sum": 1_000_000 if known else None, "lag_known": int(known)}
+            | ({"time_lag_max_ms": 9000} if known else {"time_lag_max_ms": None})
+        )
+        topics.append({"at": at, "group_id": "half", "lag_sum": at, "partitions": 2, "lag_known": 1})
+    history.append("lag_group_topic_1m", past("lag_group_topic_1m", *topics))
+    line = asked.lag(G, FIVE)
+    assert numbers(line["lag_records"]) == [1_000_010, None, None, 1_000_010, None]
+    assert numbers(line["time_lag_s"]) == [9, None, None, 9, None]
+    assert line["known"].tolist() == [2, 1, 1, 2, 0]
+    assert numbers(asked.lag(Scope("half"), FIVE)["lag_records"]) == [0, 1, 2, 3, None]
+    for until, last in ((3, None), (4, 1_000_010)):
+        lags = asked.group_lags(Span(NOON, NOON + until * MINUTE))
+        assert records(lags[["group_id", "most_records", "last_records", "time_lag_s"]]) == [
+            ("g", 1_000_010, last, 9),
+            ("half", until - 1, until - 1, None),
+        ]
+
+
+def test_a_topic_that_has_grown_is_known_in_full_before_and_after(history: History, asked: HistoryQueries) -> None:
+    grown = ({"at": at, "partitions": n, "lag_known": n, "lag_sum": n} for at, n in ((0, 4), (2, 8)))
+    history.append("lag_group_topic_1m", past("lag_group_topic_1m", *grown))
+    line = asked.lag(G, FIVE)
+    assert (line["known"].tolist(), line["partitions"].tolist()) == ([4, 0, 8, 0, 0], [4, 4, 8, 8, 8])
+
+
+def test_a_cluster_of_share_groups_alone_has_minutes_and_lags(history: History, asked: HistoryQueries) -> None:
+    polled = {"lag_known": 2, "lag_partitions": 2, "time_lag_known": True, "time_lag_max_ms": 2500}
+    minutes = ({"at": at, "lag": lag, **polled} for at, lag in ((0, 70), (4, 30)))
+    history.append("group_health_1m", past("group_health_1m", *minutes, {"at": 4, "group_id": "unread"}))
+    assert (asked.latest(NOON + HOUR), asked.has_minutes(FIVE)) == (NOON + 4 * MINUTE, True)
+    assert records(asked.group_lags(FIVE)) == [("g", 70, micros(NOON), 30, 2.5)]
+    history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"at": 1, "group_id": "commits", "lag_sum": 99}))
+    assert records(asked.group_lags(FIVE)[["group_id", "most_records"]]) == [("commits", 99), ("g", 70)]
 
 
 def test_groups_that_may_not_be_seen_are_as_if_they_had_not_been_recorded(history: History) -> None:
@@ -396,10 +438,12 @@ def test_the_lag_of_all_groups_over_days_is_that_of_its_days(history: History, a
     )
     history.append("lag_group_topic_1m", made)
     assert records(asked.group_lags(Span(NOON, NOON + DAY))) == [
-        ("falls", 9, micros(NOON), 2, 3.0),
-        ("grows", 9, micros(NOON + 802 * MINUTE), 9, None),
-        ("stays", 0, micros(NOON + MINUTE), 0, None),
+        ("falls", 9, micros(NOON), None, 3.0),
+        ("grows", 9, micros(NOON + 802 * MINUTE), None, None),
+        ("stays", 0, micros(NOON + MINUTE), None, None),
     ]
+    late = asked.group_lags(Span(NOON, NOON + 803 * MINUTE))[["group_id", "last_records"]]
+    assert records(late) == [("falls", None), ("grows", 9), ("stays", None)]
 
 
 def test_both_tiers_answer_alike(history: History, asked: HistoryQueries) -> None:

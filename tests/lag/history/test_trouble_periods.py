@@ -1,11 +1,13 @@
 """How often, since when, how long: runs of trouble among the minutes that are known."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pandas as pd
 import pytest
 
 from lag.history.trouble_periods import TroublePeriod, trouble_periods, with_onset
+from lag.times import EPOCH
 from lag.verdict.health import Finding
 from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.status import STATUS_CODE, Status
@@ -29,7 +31,11 @@ def spell(
     since: int, until: int, worst: Status, unseen: bool = False, on: bool = False, minutes: int | None = None
 ) -> TroublePeriod:
     known = until - since if minutes is None else minutes
-    return TroublePeriod(since * MINUTE_US, until * MINUTE_US, known, worst, unseen, on)
+    return TroublePeriod(since * MINUTE_US, until * MINUTE_US, known, worst, unseen, on, on)
+
+
+def found_in(verdicts: pd.DataFrame, *trouble: Status, until: int = 11) -> list[TroublePeriod] | None:
+    return trouble_periods(verdicts, trouble, EPOCH + timedelta(minutes=until))
 
 
 @pytest.mark.parametrize(
@@ -48,13 +54,20 @@ def spell(
 def test_spells_are_runs_of_trouble_with_their_worst_status(
     verdicts: pd.DataFrame, found: list[TroublePeriod] | None
 ) -> None:
-    assert trouble_periods(verdicts, [S, L]) == found
+    assert found_in(verdicts, S, L) == found
 
 
 def test_a_minute_that_is_not_known_neither_ends_a_spell_nor_begins_one() -> None:
-    assert trouble_periods(run(FINE, S, U, S, U, FINE), [S]) == [spell(1, 4, S, minutes=2)]
-    assert trouble_periods(run(U, S, U), [S]) == [spell(1, 2, S, unseen=True, on=True)]
-    assert trouble_periods(health((0, FINE), (1, S), (9, S), (10, FINE)), [S]) == [spell(1, 10, S, minutes=2)]
+    assert found_in(run(FINE, S, U, S, U, FINE), S) == [spell(1, 4, S, minutes=2)]
+    assert found_in(run(U, S, U), S) == [spell(1, 2, S, unseen=True, on=True)]
+    assert found_in(health((0, FINE), (1, S), (9, S), (10, FINE)), S) == [spell(1, 10, S, minutes=2)]
+
+
+def test_a_group_whose_last_status_is_old_is_not_in_trouble_now() -> None:
+    (period,) = found_in(run(FINE, S, S), S, until=13) or []
+    assert period == spell(1, 3, S, on=True)
+    (period,) = found_in(run(FINE, S, S), S, until=14) or []
+    assert period == replace(spell(1, 3, S, on=True), is_ongoing=False)
 
 
 def live(status: Status, at_ms: int, is_exact: bool = True) -> Finding:

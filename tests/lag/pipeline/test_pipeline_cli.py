@@ -223,6 +223,16 @@ def test_status_says_what_each_table_holds(call: Call, kept: Path) -> None:
     assert call("status", kept).out.splitlines()[1].split()[0] == "commits"
 
 
+@pytest.mark.parametrize("json", [False, True])
+def test_status_of_a_folder_without_a_history_is_an_error(tmp_path: Path, json: bool) -> None:
+    with pytest.raises(HistoryError, match=r"There is no history at .*nowhere"):
+        status(str(tmp_path / "nowhere"), json=json)
+    file = tmp_path / "file"
+    file.write_text("text")
+    with pytest.raises(HistoryError, match="cannot be used: it is no folder"):
+        status(str(file), json=json)
+
+
 def test_status_says_how_far_stream_and_roll_up_have_come(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history, read = History(tmp_path), datetime.now(UTC) - timedelta(minutes=2, seconds=5)
     mark_read(history, "c1", read)
