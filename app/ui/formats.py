@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from assignors import durations
@@ -104,6 +104,16 @@ def zone(name: str | None) -> tzinfo:
 def moment(at_ms: int, tz: tzinfo) -> datetime:
     """Local time without a zone, which charts and tables show unconverted."""
     return from_ms(at_ms).astimezone(tz).replace(tzinfo=None)
+
+
+def axis_zone(since_ms: int, until_ms: int, tz: tzinfo) -> tzinfo:
+    """The zone of a time axis: where clocks go back between the two times, an axis of local times would repeat an hour.
+
+    It then has the offset from UTC that holds at the end.
+    """
+    if moment(until_ms, tz) - moment(since_ms, tz) >= timedelta(milliseconds=until_ms - since_ms):
+        return tz
+    return timezone(from_ms(until_ms).astimezone(tz).utcoffset() or timedelta(0))
 
 
 def clock(at_ms: int, tz: tzinfo) -> str:

@@ -85,6 +85,11 @@ def local() -> Callable[[int], datetime]:
     return partial(formats.moment, tz=zone())
 
 
+def axis(since_ms: int, until_ms: int) -> Callable[[int], datetime]:
+    """From ms since 1970 to the place on a time axis (`formats.axis_zone`)."""
+    return partial(formats.moment, tz=formats.axis_zone(since_ms, until_ms, zone()))
+
+
 def palette() -> theme.Palette:
     """The colours of the theme in use."""
     return theme.DARK if st.context.theme.type == "dark" else theme.LIGHT

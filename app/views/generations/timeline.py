@@ -62,9 +62,9 @@ def _figure_of(
     at: int,
 ) -> charts.Timeline:
     """The marks of the rebalances, of the causes of each a member that is gone first, and the lanes below them."""
-    zone, local = state.zone(), state.local()
+    zone, local = state.zone(), state.axis(since_ms, owned.until_ms)
     marks = [
-        _mark(live, position, CauseKind.LEFT if CauseKind.LEFT in cause else cause[0], names, zone)
+        _mark(live, position, CauseKind.LEFT if CauseKind.LEFT in cause else cause[0], names, zone, local)
         for position, cause in enumerate(causes, 1)
         if live.generations[position].generation.at_ms >= since_ms and kinds & set(cause)
     ]
@@ -72,7 +72,9 @@ def _figure_of(
     return charts.Timeline(marks, below, local(since_ms), local(owned.until_ms), at)
 
 
-def _mark(live: Recording, position: int, kind: CauseKind, names: Mapping[str, str], zone: tzinfo) -> charts.Mark:
+def _mark(
+    live: Recording, position: int, kind: CauseKind, names: Mapping[str, str], zone: tzinfo, local: lanes.Local
+) -> charts.Mark:
     made = live.generations[position].generation
     event = " ".join(names.get(word, word) for word in made.event.split(" "))
     lines = [
@@ -81,7 +83,7 @@ def _mark(live: Recording, position: int, kind: CauseKind, names: Mapping[str, s
         text.gap(without_owner_in(live, position)),
     ]
     hover = "<br>".join(escape(clip(line, MAX_HOVER), quote=False) for line in lines)
-    return charts.Mark(formats.moment(made.at_ms, zone), kind, event, hover, position)
+    return charts.Mark(local(made.at_ms), kind, event, hover, position)
 
 
 def _draw(its: charts.Timeline, choose: Callable[[int], None]) -> None:

@@ -12,7 +12,7 @@ from app.views.history import charts, parts, text
 from app.views.history.tables import Local
 from lag.history.span import DAY, HOUR, MINUTE, Scope, Span
 from lag.history.trouble_periods import TroublePeriod
-from lag.times import MICROSECOND
+from lag.times import MICROSECOND, ms
 
 MAX_MARKS = 60
 """More would hide the line: then the rebalances of an hour or a day share one mark."""
@@ -34,16 +34,20 @@ def lag(
         st.markdown(f":gray[{parts.UNREAD if parts.has_errors() else few}]")
         return
     marks, legend = _marks(health, span)
-    local = state.local()
-    times = [local(at // 1000) for at in series["at_us"]]
+    local, axis = state.local(), _axis(span)
+    times = [axis(at // 1000) for at in series["at_us"]]
     coverage = series[["at_us", "known", "partitions"]].itertuples(index=False)
     notes = [_note(at, known, partitions, span, local) for at, known, partitions in coverage]
-    since = local(periods[-1].since_us // 1000) if periods and periods[-1].is_ongoing else None
+    since = axis(periods[-1].since_us // 1000) if periods and periods[-1].is_ongoing else None
     fig = over_time(times, series["lag_records"].to_numpy(), since, state.palette(), marks, charts.RECORDS, notes)
     alt = text.lag_alt(scope, series, legend, parts.shown_time(span).clock)
     widgets.chart(fig, "history_lag", alt)
     if legend:
         st.markdown(f":small[{widgets.swatches([('▼', state.palette().gained, formats.md(legend))])}]")
+
+
+def _axis(span: Span) -> Local:
+    return state.axis(ms(span.since), ms(span.until))
 
 
 def _note(at_us: int, known: int, partitions: int, span: Span, local: Local) -> str:
@@ -57,9 +61,9 @@ def _marks(health: pd.DataFrame, span: Span) -> tuple[list[Mark], str]:
         return [], ""
     rebalances = health[health["rebalances"] > 0]
     length, at_us = _mark_starts(rebalances["at_us"])
-    local = state.local()
+    local, axis = state.local(), _axis(span)
     marks = [
-        Mark(local(at // 1000), local(at // 1000) + length, _mark_hover(at, length, n, joins, leaves, local))
+        Mark(axis(at // 1000), axis(at // 1000) + length, _mark_hover(at, length, n, joins, leaves, local))
         for at, n, joins, leaves in rebalances.groupby(at_us)[["rebalances", "joins", "leaves"]].sum().itertuples()
     ]
     total, last = rebalances["rebalances"].sum(), rebalances["at_us"].iloc[-1]
@@ -89,8 +93,8 @@ def time_lag(scope: Scope, series: pd.DataFrame, span: Span) -> None:
         needs = "Not known in this time range: it needs samples of the log end, which reach back two hours at most."
         st.markdown(f":gray[{parts.UNREAD if parts.has_errors() else needs}]")
         return
-    local = state.local()
-    times = [local(at // 1000) for at in series["at_us"]]
+    local, axis = state.local(), _axis(span)
+    times = [axis(at // 1000) for at in series["at_us"]]
     notes = [
         f"{parts.hover_time(at, span.step, local)}<br>{formats.duration(seconds)}"
         for at, seconds in zip(series["at_us"], series["time_lag_s"], strict=True)

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -82,6 +82,20 @@ def test_an_unknown_time_zone_is_utc() -> None:
 def test_times_in_the_viewers_zone_and_utc() -> None:
     assert formats.clock(1_795_258_817_000, ZoneInfo("Europe/Berlin")) == "12:00:17"
     assert formats.utc(1_795_258_817_000) == "2026-11-21 11:00:17 UTC"
+
+
+def test_a_time_axis_does_not_go_back_with_the_clocks() -> None:
+    """Clocks in Berlin went back from 03:00 to 02:00 on 25 October 2026, at 01:00 UTC."""
+    berlin, hour_ms = ZoneInfo("Europe/Berlin"), 3_600_000
+    change_ms = round(datetime(2026, 10, 25, 1, tzinfo=UTC).timestamp() * 1000)
+    for since_ms, until_ms in ((change_ms - hour_ms, change_ms + hour_ms), (change_ms - 1, change_ms)):
+        axis = formats.axis_zone(since_ms, until_ms, berlin)
+        assert [f"{formats.moment(at_ms, axis):%H:%M}" for at_ms in (change_ms - hour_ms, change_ms)] == [
+            "01:00",
+            "02:00",
+        ]
+    for since_ms, until_ms in ((change_ms - hour_ms, change_ms - 1), (change_ms, change_ms + hour_ms)):
+        assert formats.axis_zone(since_ms, until_ms, berlin) is berlin
 
 
 def test_text_of_a_cluster_cannot_become_markup() -> None:

@@ -44,7 +44,7 @@ def _limits(found: LagHistory, clock: Clock) -> None:
 def _chart(page: state.Shown, view: GroupView, found: LagHistory, known: NDArray[np.float64]) -> None:
     colours, line, (since_ms, until_ms) = state.palette(), found.polls.with_breaks(found.gaps), found.axis
     marks, summary = _rebalances(page, view, found)
-    local = state.local()
+    local = state.axis(since_ms, until_ms)
     finding = view.health.finding
     onset = finding.onset if verdicts.needs_attention(finding.status) else None
     begins = None if onset is None else local(max(onset.at_ms, since_ms))
@@ -68,7 +68,7 @@ def _legend(spans: Sequence[VerdictSpan], summary: str) -> None:
 def _spans(found: LagHistory, clock: Clock) -> list[VerdictSpan]:
     """The verdicts on the time axis."""
     spans, (since_ms, until_ms) = [], found.axis
-    local = state.local()
+    local = state.axis(since_ms, until_ms)
     for one in found.verdicts:
         begin_ms, end_ms = max(one.since_ms, since_ms), min(one.until_ms, until_ms)
         if begin_ms < end_ms:
@@ -85,7 +85,7 @@ def _rebalances(page: state.Shown, view: GroupView, found: LagHistory) -> tuple[
         return [], ""
     if found.shown.is_chosen and (not live.generations or since_ms < live.generations[0].generation.at_ms):
         live = recordings.with_history(page, view.group.group_id, live)
-    rebalances, local = recorded_text.rebalances(live), state.local()
+    rebalances, local = recorded_text.rebalances(live), state.axis(since_ms, until_ms)
     within = [
         one for one in rebalances if one.generation.quality.rebalances and since_ms <= one.generation.at_ms <= until_ms
     ]
