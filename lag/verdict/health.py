@@ -77,7 +77,8 @@ class GroupHealth:
 
     `unhealthy` counts the partitions of each status but OK. `worst` is the index in `GroupSnapshot.partitions` of the
     partition that the finding is about, None if it is about the whole group. Partitions whose lag may consist of
-    transaction markers only do not count for the time lag and the drain time.
+    transaction markers only do not count for the time lag and the drain time. `is_markers_only`: a check of the log
+    found nothing else in the whole lag.
     """
 
     finding: Finding
@@ -89,6 +90,7 @@ class GroupHealth:
     unhealthy: dict[Status, int]
     worst: int | None
     lag_trend: NDArray[np.float64]
+    is_markers_only: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -189,6 +189,7 @@ class _Groups:
             lag_trend=groups.lag_trend[number]
             if total.partitions or total.records == 0
             else np.full(len(self._window.times_ms), np.nan),
+            is_markers_only=bool(total.records) and not groups.waiting[number],
         )
 
     def _partition(self, rows: RowVerdicts, at: int, table_row: int, number: int) -> PartitionHealth:

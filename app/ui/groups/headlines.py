@@ -89,6 +89,8 @@ def predicate(health: GroupHealth, type_: GroupType, now_ms: int, zone: tzinfo) 
             return "has no verdict: too little is known"
         case _:  # OK, and verdicts without a sentence of their own
             word = VERDICTS[finding.status].word
+            if health.is_markers_only and lag.records:
+                return f"is {word}, {formats.plural(lag.records, 'offset')} behind: only transaction markers are left"
             return f"is {word}, {formats.plural(lag.records, 'record')} behind" if lag.records else f"is {word}"
 
 

@@ -356,6 +356,7 @@ def test_a_lag_of_one_that_never_moves_is_looked_into_once_and_then_explained(co
     finding = report.health.groups[0].finding
     assert finding.status is Status.OK
     assert "only transaction markers are left between committed offset 99 and log end 100" in finding.evidence
+    assert report.health.groups[0].is_markers_only
 
 
 def test_a_single_record_that_nobody_reads_is_no_marker(collect: Any) -> None:
@@ -364,6 +365,7 @@ def test_a_single_record_that_nobody_reads_is_no_marker(collect: Any) -> None:
     report = collect(script).wait_for(12, PATIENCE_S)
     assert script.looked_into == [[("t-0", 99, 100)]]
     assert report.health.groups[0].finding.status is Status.STOPPED
+    assert not report.health.groups[0].is_markers_only
 
 
 def test_a_look_counts_only_for_the_offsets_it_was_made_at(collect: Any) -> None:

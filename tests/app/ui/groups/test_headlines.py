@@ -77,3 +77,11 @@ def test_no_headline_says_that_a_share_group_commits(status: Status, affected: i
 @pytest.mark.parametrize("status", [Status.STOPPED, Status.STALLED, Status.NEVER_COMMITTED, Status.TOPIC_DELETED])
 def test_the_headline_of_a_share_group_names_its_start_offset(status: Status) -> None:
     assert "start offset" in said(status, EXACT, 2, GroupType.SHARE)
+
+
+def test_a_group_with_only_transaction_markers_left_has_no_records_to_read() -> None:
+    lag, finding = LagTotal(2, 3, 3, 1), Finding(Status.OK, "", "")
+    health = GroupHealth(finding, lag, None, None, TimeLag(None), None, {}, None, np.empty(0), is_markers_only=True)
+    assert predicate(health, GroupType.CONSUMER, NOON_MS, UTC) == (
+        "is OK, 2 offsets behind: only transaction markers are left"
+    )
