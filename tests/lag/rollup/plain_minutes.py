@@ -194,7 +194,7 @@ def status(inside: list[Any], lags: list[Any], judged: list[Any], rewinds: int) 
         return "lost"
     if any(one["stale"] for one in inside):
         return "topic_deleted"
-    if any(one["raw"] < 0 for one in lags):
+    if lags and is_beyond_end(lags[-1], judged):
         return "beyond_end"
     if not lags:
         return "unknown"
@@ -203,6 +203,13 @@ def status(inside: list[Any], lags: list[Any], judged: list[Any], rewinds: int) 
     if waits_since(inside[-1], judged) >= 600:
         return "stopped"
     return "rewound" if rewinds else "ok"
+
+
+def is_beyond_end(one: Any, judged: list[Any]) -> bool:
+    """This log end is below the commit at this sample and at both before it."""
+    at = next(index for index, other in enumerate(judged) if other is one)
+    last = judged[max(at - 2, 0) : at + 1]
+    return len(last) == 3 and all(other["lag"] is not None and other["committed"] > one["end"] for other in last)
 
 
 def waits_since(one: Any, judged: list[Any]) -> float:

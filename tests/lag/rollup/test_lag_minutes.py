@@ -122,8 +122,36 @@ def test_an_empty_log_has_no_lag() -> None:
 
 
 def test_a_commit_beyond_the_end_is_no_negative_lag() -> None:
-    (row,) = both([Sample(600, 0, 100, 100)], [Commit(1, 130)], until=660)
+    (row,) = both(steady(range(100, 103)), [Commit(1, 130)], until=660)
     assert (row["lag_last"], row["lag_raw_min"], row["status"]) == (0, -30, "beyond_end")
+
+
+def test_one_commit_ahead_of_the_log_end_is_a_difference_of_clocks() -> None:
+    """The first two samples of a series do not decide either."""
+    samples = steady(range(100, 700, 100))
+    (row,) = both(samples, [Commit(599 + 10 * n, 100 * n + 100 + (n == 3)) for n in range(6)], until=660)
+    assert (row["lag_raw_min"], row["status"]) == (-1, "ok")
+    (row,) = both(samples[:2], [Commit(1, 230)], until=660)
+    assert (row["lag_raw_min"], row["status"]) == (-130, "ok")
+
+
+def test_a_group_that_keeps_up_is_not_beyond_the_end_because_the_clock_of_a_broker_is_behind() -> None:
+    """The clock is 2 s behind, so each commit is 20 records above the log end of its sample; the next one has them."""
+    samples = [Sample(600 + 15 * n, 0, 150 * n, 150 * n) for n in range(12)]
+    found = both(samples, [Commit(598 + n, 10 * n) for n in range(170)], until=780)
+    assert [(row["lag_raw_min"], row["status"]) for row in found] == [(-20, "ok")] * 3
+
+
+def test_a_truncated_log_is_below_the_commits_at_once() -> None:
+    samples = [*steady(range(500, 503)), Sample(660, 0, 40, 40)]
+    found = both(samples, [Commit(1, 500)], until=720)
+    assert [row["status"] for row in found] == ["ok", "beyond_end"]
+
+
+def test_a_commit_that_the_log_end_has_reached_again_is_not_beyond_it() -> None:
+    ends = (100, 100, 100, 140)
+    samples = [Sample(600 + 10 * n, 0, end, end) for n, end in enumerate(ends)]
+    assert both(samples, [Commit(1, 130)], until=660)[0]["status"] == "ok"
 
 
 def test_without_a_commit_there_is_no_number() -> None:
