@@ -524,6 +524,34 @@ def test_a_run_goes_back_as_far_as_new_files_have_rows_and_late_at_most(spark: S
     assert of(history, "lag_1m", "minute")[60:] == lag[60:]
 
 
+@pytest.mark.usefixtures("only_lag")
+def test_hours_after_a_clock_that_ran_ahead_are_computed(spark: SparkSession, history: History) -> None:
+    """It is six hours ahead for one run. The next run comes four hours after it was set right."""
+    begin, hour = BEGIN.replace(minute=0), timedelta(hours=1)
+
+    def record(since: int, until: int) -> None:
+        polls = [begin + number * hour / 2 for number in range(2 * since, 2 * until)]
+        ends = [{"poll_ts": at, "log_end": 9, "last_stable": 9} for at in polls]
+        history.append("end_offsets", rows("end_offsets", *ends))
+
+    def run(at: int) -> list[tuple[float, float]]:
+        mark_read(history, "c1", begin + at * hour)
+        pieces = Rollup(spark, history).run(begin + at * hour, lambda *_: None)
+        return [((piece.since - begin) / hour, (piece.until - begin) / hour) for piece in pieces]
+
+    history.append("commits", rows("commits", {"committed": 4, "src_ts": begin, "commit_ts": begin}))
+    record(0, 1)
+    assert run(1) == [(0, 1)]
+    assert run(7) == [(1, 7)]
+    record(1, 5)
+    assert run(5) == [(0, 5)]
+    assert run(5) == []
+    record(5, 6)
+    assert run(6) == [(5, 6)]
+    found = of(history, "lag_1m", "minute")
+    assert [(row["minute"] - begin) / hour for row in found] == [number / 2 for number in range(12)]
+
+
 def test_a_recorded_file_that_is_gone_is_named(spark: SparkSession, history: History) -> None:
     history.append("commits", rows("commits", {"committed": 4, "src_ts": BEGIN, "commit_ts": BEGIN}))
     history.append("end_offsets", rows("end_offsets", {"poll_ts": BEGIN, "log_end": 9, "last_stable": 9}))
