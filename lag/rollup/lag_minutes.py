@@ -63,6 +63,8 @@ class LagMinutes(NamedTuple):
     time_to_loss_s: Floats
     status: NDArray[np.int8]
     samples: Ints
+    lag_samples: Ints
+    time_lag_samples: Ints
 
 
 def minutes(ends: LogSamples, commits: Commits, since_us: int, until_us: int) -> LagMinutes:
@@ -149,6 +151,8 @@ class _Fold:
             time_to_loss_s=self._time_to_loss(),
             status=self._status(lag_last, lost, rewinds),
             samples=self._count(self._inside),
+            lag_samples=self._count(known),
+            time_lag_samples=self._count(timed),
         )
 
     def _count(self, chosen: Flags) -> Ints:

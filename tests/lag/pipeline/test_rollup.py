@@ -163,9 +163,9 @@ def seconds(at: datetime) -> int:
 LAST_KNOWN = ("committed_last", "log_start", "log_end", "lag_last", "lag_rc_last", "eta_s", "time_to_loss_s")
 MOST = ("lag_max", "lost", "time_lag_max_ms", "time_lag_min_ms", "commit_gap_max_ms")
 LEAST = ("lag_raw_min", "lead_min")
-SUMS = ("commits", "rewinds", "samples", "rewind_records")
+SUMS = ("commits", "rewinds", "samples", "lag_samples", "time_lag_samples", "rewind_records")
 OF_THE_LAST_MINUTE = ("status", "owner_member")
-WEIGHED, MEANS = ("lag_avg", "time_lag_avg_ms"), ("consume_rate", "produce_rate")
+WEIGHED, MEANS = {"lag_avg": "lag_samples", "time_lag_avg_ms": "time_lag_samples"}, ("consume_rate", "produce_rate")
 KEY = ("cluster", "group_id", "topic", "partition", "hour", "dt")
 
 
@@ -188,8 +188,8 @@ def hour_of(minutes: list[dict[str, Any]]) -> dict[str, Any]:
     made |= {name: min(known[name], default=None) for name in LEAST}
     made |= {name: sum(known[name]) for name in SUMS}
     made |= {name: float(np.mean(known[name])) if known[name] else None for name in MEANS}
-    for name in WEIGHED:
-        weights = [one["samples"] for one in minutes if one[name] is not None]
+    for name, samples in WEIGHED.items():
+        weights = [one[samples] for one in minutes if one[name] is not None]
         made[name] = float(np.average(known[name], weights=weights)) if weights else None
     return made | {"time_lag_bounded": all(known["time_lag_bounded"])}
 

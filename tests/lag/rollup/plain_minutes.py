@@ -125,6 +125,8 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
         "time_to_loss_s": time_to_loss(lags[-1], judged) if lags else None,
         "status": status(inside, lags, judged, len(back)),
         "samples": len(inside),
+        "lag_samples": len(lags),
+        "time_lag_samples": len(timed),
     }
 
 
