@@ -213,16 +213,24 @@ class _Fold:
         return left
 
     def _moves(self) -> tuple[Ints, Ints, Ints]:
-        """int64[n_minutes] each: longest time between commits (ms), number of rewinds, and their records."""
+        """int64[n_minutes] each: longest time without a commit (ms), number of rewinds, and their records."""
         commits, row = self._commits, self._commit_row
         step, gap = np.diff(commits.offset, prepend=commits.offset[:1]), np.diff(commits.at_us, prepend=0) // 1000
         later = self._news & _goes_on(commits)
-        longest = np.full(len(self._every), UNKNOWN)
+        longest = self._open_gap()
         np.maximum.at(longest, row[later], gap[later])
         back = later & (step < 0)
         rewinds = np.bincount(row[back], minlength=len(self._every))
         rewound = np.bincount(row[back], -step[back], len(self._every)).astype(np.int64)
         return longest, rewinds, rewound
+
+    def _open_gap(self) -> Ints:
+        """Milliseconds from the last commit to the last sample of each minute."""
+        at = self._at
+        judged = self._newest(self._inside & (at.committed != UNKNOWN) & ~at.other_topic)
+        gap = np.full(len(self._every), UNKNOWN)
+        gap[self._row[judged]] = (at.at_us[judged] - at.committed_us[judged]) // 1000
+        return gap
 
     def _status(self, lag: Ints, lost: Ints, rewinds: Ints) -> NDArray[np.int8]:
         is_stale = self._count(self._inside & self._at.other_topic) > 0

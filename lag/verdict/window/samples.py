@@ -56,6 +56,7 @@ class LagSamples:
     """The lag at each sample. Times in microseconds on the common time line, lags in records.
 
     log           the number of the log: each series has its own, and a recreated or truncated topic is a new log
+    committed_us  the time of that commit
     lag_raw       log end - committed offset, may be negative
     lost          records that were deleted before they were read
     lag_read_committed   lag of a read_committed consumer
@@ -67,6 +68,7 @@ class LagSamples:
     at_us: Ints
     log: Ints
     committed: Ints
+    committed_us: Ints
     log_start: Ints
     log_end: Ints
     lag: Ints
@@ -96,6 +98,7 @@ def lag_samples(samples: LogSamples, commits: Commits) -> LagSamples:
         at_us=samples.at_us,
         log=log,
         committed=committed,
+        committed_us=_as_of(commits.at_us, at),
         log_start=start,
         log_end=end,
         lag=np.where(known, np.maximum(end - position, 0), UNKNOWN),

@@ -49,7 +49,7 @@ def judge(number: int, samples: list[Sample], commits: list[Commit], lives: list
     commit = before[-1] if before else Commit(0, None)
     stale = commit.offset is not None and None not in (commit.topic, sample.topic) and commit.topic != sample.topic
     told = {"at": sample.at, "life": lives[number], "committed": commit.offset, "start": start, "end": end,
-            "place": None if stale else commit.offset, "stale": stale,
+            "committed_at": commit.at, "place": None if stale else commit.offset, "stale": stale,
             "lag": None, "raw": None, "lost": 0, "rc": None, "time": None, "least": None}  # fmt: skip
     if commit.offset is None or end is None or stale:
         return told
@@ -98,6 +98,8 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
     consume, produce = rate(inside, judged, "place"), rate(inside, judged, "end")
     lag_last = lags[-1]["lag"] if lags else None
     moves = [(c, before) for c in news if (before := previous(c, commits)) is not None]
+    placed = [one for one in inside if one["place"] is not None]
+    gaps = [c.at - before.at for c, before in moves] + [one["at"] - one["committed_at"] for one in placed[-1:]]
     back = [fell for c, before in moves if (fell := known(before.offset) - known(c.offset)) > 0]
     return {
         "minute": minute,
@@ -116,7 +118,7 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
         "time_lag_min_ms": 1000 * max(least) if least else None,
         "time_lag_bounded": len(timed) == len(lags),
         "commits": len(news),
-        "commit_gap_max_ms": max((round(1000 * (c.at - before.at)) for c, before in moves), default=None),
+        "commit_gap_max_ms": max((round(1e6 * gap) // 1000 for gap in gaps), default=None),
         "rewinds": len(back),
         "rewind_records": sum(back),
         "consume_rate": consume,

@@ -207,18 +207,29 @@ def test_a_commit_to_a_topic_that_was_made_anew_is_no_step_from_one_to_the_old_t
     """No sample came between the two. A commit that names no topic may be of either, and counts."""
     samples = [Sample(600, 0, 500, 500, "old"), Sample(610, 0, 5, 5, "new")]
     (row,) = both(samples, [Commit(601, 500, "old"), Commit(605, 4, "new")], until=660)
-    assert (row["commits"], row["rewinds"], row["rewind_records"], row["commit_gap_max_ms"]) == (2, 0, 0, None)
+    assert (row["commits"], row["rewinds"], row["rewind_records"], row["commit_gap_max_ms"]) == (2, 0, 0, 5_000)
     assert (row["lag_last"], row["status"]) == (1, "ok")
     (unnamed,) = both(samples, [Commit(601, 500, "old"), Commit(605, 4, None)], until=660)
-    assert (unnamed["rewinds"], unnamed["rewind_records"], unnamed["commit_gap_max_ms"]) == (1, 496, 4_000)
+    assert (unnamed["rewinds"], unnamed["rewind_records"], unnamed["commit_gap_max_ms"]) == (1, 496, 5_000)
 
 
 def test_a_commit_after_a_tombstone_is_the_first_of_its_series() -> None:
     """So it does not matter whether the rows before it are still known."""
     samples, again = [Sample(620, 0, 500, 500)], [Commit(605, 10), Commit(608, 8)]
     (row,) = both(samples, [Commit(590, 400), Commit(602, None), *again], until=660)
-    assert (row["commits"], row["rewinds"], row["rewind_records"], row["commit_gap_max_ms"]) == (2, 1, 2, 3_000)
+    assert (row["commits"], row["rewinds"], row["rewind_records"], row["commit_gap_max_ms"]) == (2, 1, 2, 12_000)
     assert both(samples, again, until=660) == [row]
+
+
+def test_the_gap_of_a_group_that_stops_to_commit_counts_up_to_the_last_sample() -> None:
+    """It committed every 10 s until 605; of a commit to another topic of that name, nothing goes on."""
+    commits = [Commit(585, 80), Commit(595, 90), Commit(605, 100)]
+    found = both(steady(range(100, 118)), commits, until=780)
+    assert [row["commit_gap_max_ms"] for row in found] == [45_000, 105_000, 165_000]
+    (row,) = both([Sample(620, 0, 5, 5, "new")], [Commit(590, 4, "old")], until=660)
+    assert row["commit_gap_max_ms"] is None
+    (row,) = both([Sample(620, 0, 5, 5)], [Commit(590, 4), Commit(600, None)], until=660)
+    assert row["commit_gap_max_ms"] is None
 
 
 def test_what_was_there_before_us_is_no_news() -> None:
