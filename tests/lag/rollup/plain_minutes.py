@@ -3,7 +3,7 @@
 None is "not known". Times are seconds. It shares but the names of columns with `lag.rollup.lag_minutes`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 from typing import Any
@@ -29,6 +29,7 @@ class Commit:
 
 
 def minutes(samples: list[Sample], commits: list[Commit], since: float, until: float) -> list[dict[str, Any]]:
+    samples = in_order(samples)
     lives = [life(number, samples) for number in range(len(samples))]
     judged = [judge(number, samples, commits, lives) for number in range(len(samples))]
     rows = []
@@ -38,6 +39,17 @@ def minutes(samples: list[Sample], commits: list[Commit], since: float, until: f
         if inside or news:
             rows.append(row(minute, inside, news, judged, commits))
     return rows
+
+
+def in_order(samples: list[Sample]) -> list[Sample]:
+    """One between the two that were read before it, of one topic id, is as the last of them."""
+    made = list(samples)
+    read = [number for number, sample in enumerate(samples) if sample.end is not None]
+    for first, before, number in zip(read, read[1:], read[2:], strict=False):
+        a, b, c = samples[first], samples[before], samples[number]
+        if c.topic and a.topic == b.topic == c.topic and known(a.end) <= known(c.end) < known(b.end):
+            made[number] = replace(b, at=c.at)
+    return made
 
 
 def judge(number: int, samples: list[Sample], commits: list[Commit], lives: list[int]) -> dict[str, Any]:

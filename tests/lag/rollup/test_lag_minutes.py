@@ -187,6 +187,27 @@ def test_a_log_that_was_cut_back_is_told_by_its_end() -> None:
     assert (found[0]["produce_rate"], found[0]["lag_last"], found[0]["lag_raw_min"]) == (1.0, 5, -5)
 
 
+def test_two_servers_with_different_clocks_record_one_log() -> None:
+    """One of them is 0.3 s ahead: its log ends are 3 records lower than those that the other one read just before."""
+    samples = [
+        Sample(at, 0, end, end, "old")
+        for n in range(40)
+        for at, end in ((600 + 15 * n, 150 * n), (600.3 + 15 * n, 150 * n - 3))
+        if end >= 0
+    ]
+    found = both(samples, [Commit(599 + 15 * n, max(150 * n - 300, 0)) for n in range(40)], until=1200)
+    last = found[-1]
+    assert (last["time_lag_bounded"], last["lag_last"], last["lag_rc_last"], last["log_end"]) == (True, 300, 300, 5850)
+    assert (last["time_lag_max_ms"], last["produce_rate"], last["eta_s"]) == (30_000, 10.0, math.inf)
+
+
+def test_a_small_truncation_is_another_log_at_the_second_sample_below() -> None:
+    ends = (400, 500, 450, 460)
+    samples = [Sample(600 + 10 * n, 0, end, end, "old") for n, end in enumerate(ends)]
+    (row,) = both(samples, [Commit(1, 400, "old")], until=660)
+    assert (row["log_end"], row["lag_max"], row["lag_last"], row["produce_rate"]) == (460, 100, 60, 100 / 20)
+
+
 def test_rewinds_are_counted_and_are_no_consumption() -> None:
     commits = [Commit(590, 90), Commit(605, 40), Commit(615, 60), Commit(625, 50)]
     (row,) = both(steady(range(100, 104), 10), commits, until=660)
