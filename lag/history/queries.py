@@ -123,10 +123,11 @@ class HistoryQueries:
         """Every partition of the scope, the highest lag first: PARTITIONS."""
         name = _partition_table(span)
         at = TABLES[name].time
+        known = "coalesce(lag_samples, samples)"  # rows of earlier versions have the number of all samples only
         sql = f"""SELECT topic, partition, max(lag_max) AS most_records,
             CASE WHEN count(lag_max) > 0 THEN {_us(f"first_value({at} ORDER BY lag_max DESC NULLS LAST, {at})")} END
             AS most_at_us,
-            sum(lag_avg * samples) / sum(CASE WHEN lag_avg IS NOT NULL THEN samples END) AS avg_records,
+            sum(lag_avg * {known}) / sum(CASE WHEN lag_avg IS NOT NULL THEN {known} END) AS avg_records,
             {_at_the_end("lag_last", at, span)} AS last_records,
             max(time_lag_max_ms) / 1000.0 AS time_lag_s, max(time_lag_min_ms) / 1000.0 AS at_least_s,
             min(lead_min) AS lead_min_records, max(commit_gap_max_ms) / 1000.0 AS commit_gap_max_s,

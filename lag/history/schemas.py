@@ -78,7 +78,7 @@ _LAG = """
     lag_avg:f64? lag_max:i64? lag_last:i64? lag_raw_min:i64? lag_rc_last:i64? lost:i64? lead_min:i64?
     time_lag_avg_ms:i64? time_lag_max_ms:i64? time_lag_min_ms:i64? time_lag_bounded:bool
     commits:i32 commit_gap_max_ms:i64? rewinds:i32 rewind_records:i64 consume_rate:f64? produce_rate:f64?
-    eta_s:f64? time_to_loss_s:f64? status:i8 owner_member:str? samples:i32
+    eta_s:f64? time_to_loss_s:f64? status:i8 owner_member:str? samples:i32 lag_samples:i32? time_lag_samples:i32?
 """
 _PLACE = "cluster:str group_id:str topic:str partition:i32"
 _SERIES = "group_id topic partition"

@@ -1,4 +1,4 @@
-"""Lag by the hour from lag by the minute. Averages weigh minutes by their samples; rates weigh all minutes equally."""
+"""Lag by the hour from lag by the minute. Averages weigh minutes by their known samples; rates weigh all equally."""
 
 from typing import Any
 
@@ -12,24 +12,22 @@ LAST_KNOWN = ("committed_last", "log_start", "log_end", "lag_last", "lag_rc_last
 LAST = ("status", "owner_member")
 MOST = ("lag_max", "lost", "time_lag_max_ms", "time_lag_min_ms", "commit_gap_max_ms")
 LEAST = ("lag_raw_min", "lead_min")
-SUMS = ("commits", "rewinds", "samples", "rewind_records")
+SUMS = ("commits", "rewinds", "samples", "lag_samples", "time_lag_samples", "rewind_records")
 MEANS = ("consume_rate", "produce_rate")
-WEIGHED = ("lag_avg", "time_lag_avg_ms")
+WEIGHED = {"lag_avg": "lag_samples", "time_lag_avg_ms": "time_lag_samples"}
+"""Averages, with the numbers of samples that they are over."""
 
 
 def hours(minutes: pa.Table) -> pa.Table:
     """Rows of `lag_1h` from rows of `lag_1m`, which are ordered by series and time."""
     weighted = minutes.append_column("hour", pc.floor_temporal(minutes["minute"], unit="hour"))
-    for name in WEIGHED:
-        weighted = weighted.append_column(
-            f"{name} sum", pc.multiply(minutes[name].cast(pa.float64()), minutes["samples"])
-        )
-        weight = pc.if_else(pc.is_valid(minutes[name]), minutes["samples"], None)
-        weighted = weighted.append_column(f"{name} weight", weight)
+    for name, samples in WEIGHED.items():
+        total = pc.multiply(minutes[name].cast(pa.float64()), minutes[samples])
+        weighted = weighted.append_column(f"{name} sum", total)
     hours = weighted.group_by(list(SERIES), use_threads=False).aggregate(_COLUMNS)
     columns = {name: hours[f"{name}_{how}"] for name, how, _ in _COLUMNS} | {name: hours[name] for name in SERIES}
-    for name in WEIGHED:
-        columns[name] = pc.divide(columns[f"{name} sum"], columns[f"{name} weight"].cast(pa.float64()))
+    for name, samples in WEIGHED.items():
+        columns[name] = pc.divide(columns[f"{name} sum"], columns[samples].cast(pa.float64()))
     columns["time_lag_avg_ms"] = pc.round(columns["time_lag_avg_ms"])
     return pa.table({name: columns[name] for name in LAG_1H.file_schema.names}).cast(LAG_1H.file_schema)
 
@@ -42,6 +40,6 @@ _COLUMNS: list[tuple[str, str, Any]] = [
     *((name, "min", None) for name in LEAST),
     *((name, "sum", None) for name in SUMS),
     *((name, "mean", None) for name in MEANS),
-    *((f"{name} {part}", "sum", None) for name in WEIGHED for part in ("sum", "weight")),
+    *((f"{name} sum", "sum", None) for name in WEIGHED),
     ("time_lag_bounded", "all", None),
 ]

@@ -81,10 +81,9 @@ class LagTables:
         return rows, rows_of(topics, SEEN)
 
     def done(self, until: Mapping[str, datetime]) -> None:
-        """Store that all minutes before these times are computed."""
+        """Store that all minutes before these times are computed, and later ones not."""
         if self._rolled is not None:
-            later = {cluster: max(at, self.until.get(cluster, at)) for cluster, at in until.items()}
-            self._rolled = replace(self._rolled, until={**self.until, **later})
+            self._rolled = replace(self._rolled, until={**self.until, **until})
             save_progress(self._history, self._rolled)
 
     def saw(self, files: Iterable[str]) -> None:

@@ -118,28 +118,31 @@ class Rollup:
     def _since(self, read: Mapping[str, datetime], until: datetime, news: datetime) -> datetime | None:
         """The hour to begin with: the earliest of the clusters not computed up to `until`. None: all are."""
         ends = {cluster: min(at, until) for cluster, at in read.items()}
-        behind = [cluster for cluster, end in ends.items() if end > self._lags.until.get(cluster, EPOCH)]
-        begins = {cluster: self._begin(cluster, news) for cluster in behind}
+        behind = [cluster for cluster, end in ends.items() if end != self._lags.until.get(cluster, EPOCH)]
+        begins = {cluster: self._begin(cluster, ends[cluster], news) for cluster in behind}
         return min((begin for cluster, begin in begins.items() if begin and begin < ends[cluster]), default=None)
 
-    def _begin(self, cluster: str, news: datetime) -> datetime | None:
+    def _begin(self, cluster: str, end: datetime, news: datetime) -> datetime | None:
         """The hour to compute again from, or the hour of the first sample. None: no sample."""
-        where = "" if cluster == ALL else f" WHERE cluster = {literal(cluster)}"
-        again = self._again(cluster, where, news)
-        first = self._one("min(poll_ts)", "end_offsets", where if again is None else "")
+        where = "true" if cluster == ALL else f"cluster = {literal(cluster)}"
+        again = self._again(cluster, where, end, news)
+        first = self._one("min(poll_ts)", "end_offsets", where if again is None else "true")
         return None if first is None else full_hour(max(first, again or first))
 
-    def _again(self, cluster: str, where: str, news: datetime) -> datetime | None:
-        """The end of the computed minutes, or the earliest new row, at most LATE before it. None: none."""
+    def _again(self, cluster: str, where: str, end: datetime, news: datetime) -> datetime | None:
+        """The end of the computed minutes, or the earliest new row, at most LATE before it. None: none.
+
+        Of a clock that ran ahead, or without stored progress, the newest minute with lag shows what was computed.
+        """
         done = self._lags.until.get(cluster)
-        if done is not None:
+        if done is not None and done <= end:
             return max(done - LATE, min(done, news))
-        newest = self._one("max(minute)", "lag_1m", where)
+        newest = self._one("max(minute)", "lag_1m", f"{where} AND minute < {literal(end)}")
         # A killed run may have written the lag of its last piece without the tables that follow from it.
         return None if newest is None else newest - PIECE
 
     def _one(self, what: str, name: str, where: str) -> datetime | None:
-        sql = f"SELECT {what} AS found FROM {name}{where}"
+        sql = f"SELECT {what} AS found FROM {name} WHERE {where}"
         found: datetime | None = self._history.query(sql, name)["found"][0].as_py()
         return found
 

@@ -17,6 +17,9 @@ MINUTE_US = 60_000_000
 QUIET_US = 10 * MINUTE_US
 """A partition with waiting records and no commit for this time has stopped."""
 
+BEYOND_SAMPLES = 3
+"""The commits at so many samples in a row must be beyond a log end: with differing clocks, one may be ahead of it."""
+
 Column = TypeVar("Column", Ints, Floats)
 
 _MOST = np.iinfo(np.int64).max
@@ -60,6 +63,8 @@ class LagMinutes(NamedTuple):
     time_to_loss_s: Floats
     status: NDArray[np.int8]
     samples: Ints
+    lag_samples: Ints
+    time_lag_samples: Ints
 
 
 def minutes(ends: LogSamples, commits: Commits, since_us: int, until_us: int) -> LagMinutes:
@@ -144,8 +149,10 @@ class _Fold:
             produce_rate=self._rate(produced),
             eta_s=self._drains(consumed, produced),
             time_to_loss_s=self._time_to_loss(),
-            status=self._status(lag_last, raw_min, lost, rewinds),
+            status=self._status(lag_last, lost, rewinds),
             samples=self._count(self._inside),
+            lag_samples=self._count(known),
+            time_lag_samples=self._count(timed),
         )
 
     def _count(self, chosen: Flags) -> Ints:
@@ -206,25 +213,45 @@ class _Fold:
         return left
 
     def _moves(self) -> tuple[Ints, Ints, Ints]:
-        """int64[n_minutes] each: longest time between commits (ms), number of rewinds, and their records."""
+        """int64[n_minutes] each: longest time without a commit (ms), number of rewinds, and their records."""
         commits, row = self._commits, self._commit_row
         step, gap = np.diff(commits.offset, prepend=commits.offset[:1]), np.diff(commits.at_us, prepend=0) // 1000
         later = self._news & _goes_on(commits)
-        longest = np.full(len(self._every), UNKNOWN)
+        longest = self._open_gap()
         np.maximum.at(longest, row[later], gap[later])
         back = later & (step < 0)
         rewinds = np.bincount(row[back], minlength=len(self._every))
         rewound = np.bincount(row[back], -step[back], len(self._every)).astype(np.int64)
         return longest, rewinds, rewound
 
-    def _status(self, lag: Ints, raw: Ints, lost: Ints, rewinds: Ints) -> NDArray[np.int8]:
+    def _open_gap(self) -> Ints:
+        """Milliseconds from the last commit to the last sample of each minute."""
+        at = self._at
+        judged = self._newest(self._inside & (at.committed != UNKNOWN) & ~at.other_topic)
+        gap = np.full(len(self._every), UNKNOWN)
+        gap[self._row[judged]] = (at.at_us[judged] - at.committed_us[judged]) // 1000
+        return gap
+
+    def _status(self, lag: Ints, lost: Ints, rewinds: Ints) -> NDArray[np.int8]:
         is_stale = self._count(self._inside & self._at.other_topic) > 0
         codes = np.select(
-            [lost > 0, is_stale, raw < 0, lag == UNKNOWN, lag == 0, self._quiet(), rewinds > 0],
+            [lost > 0, is_stale, self._beyond_end(), lag == UNKNOWN, lag == 0, self._quiet(), rewinds > 0],
             [STATUS_CODE[status] for status in _STATUSES],
             STATUS_CODE[Status.OK],
         )
         return codes.astype(np.int8)
+
+    def _beyond_end(self) -> Flags:
+        """At the end of the minute, the log end has not reached the commits at the last BEYOND_SAMPLES samples."""
+        at, judged = self._at, self._newest(self._known)
+        committed = np.where(at.lag == UNKNOWN, UNKNOWN, at.committed)
+        held = [np.maximum(judged - back, 0) for back in range(BEYOND_SAMPLES)]
+        least = np.min([committed[rows] for rows in held], axis=0)
+        beyond = np.zeros(len(self._every), bool)
+        beyond[self._row[judged]] = (
+            (least > at.log_end[judged]) & (judged >= BEYOND_SAMPLES - 1) & (at.series[held[-1]] == at.series[judged])
+        )
+        return beyond
 
     def _quiet(self) -> Flags:
         """At the end of the minute, records have waited for QUIET_US without a commit."""

@@ -89,7 +89,9 @@ def partitions(frame: pd.DataFrame) -> None:
             "last_records": widgets.integer("Lag at the end", 88),
             "oldest": c.TextColumn("Oldest record", width=100, alignment="right"),
             "commit_gap": widgets.seconds_column(
-                "Longest commit gap", 124, "The longest time between two commits of this partition"
+                "Longest commit gap",
+                124,
+                "The longest time without a commit of this partition; one that still goes on is at least that long",
             ),
             "lead_min_records": widgets.integer(
                 "Lowest lead",

@@ -9,7 +9,7 @@ thousand samples: the caller places them one after the other on a single time li
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -56,6 +56,7 @@ class LagSamples:
     """The lag at each sample. Times in microseconds on the common time line, lags in records.
 
     log           the number of the log: each series has its own, and a recreated or truncated topic is a new log
+    committed_us  the time of that commit
     lag_raw       log end - committed offset, may be negative
     lost          records that were deleted before they were read
     lag_read_committed   lag of a read_committed consumer
@@ -67,6 +68,7 @@ class LagSamples:
     at_us: Ints
     log: Ints
     committed: Ints
+    committed_us: Ints
     log_start: Ints
     log_end: Ints
     lag: Ints
@@ -80,6 +82,7 @@ class LagSamples:
 
 def lag_samples(samples: LogSamples, commits: Commits) -> LagSamples:
     """The lag at each sample, from the last commit at or before it."""
+    samples = in_order(samples)
     log = log_numbers(samples)
     start, end, stable = (
         fill_gaps(column, log) for column in (samples.log_start, samples.log_end, samples.last_stable)
@@ -96,6 +99,7 @@ def lag_samples(samples: LogSamples, commits: Commits) -> LagSamples:
         at_us=samples.at_us,
         log=log,
         committed=committed,
+        committed_us=_as_of(commits.at_us, at),
         log_start=start,
         log_end=end,
         lag=np.where(known, np.maximum(end - position, 0), UNKNOWN),
@@ -106,6 +110,22 @@ def lag_samples(samples: LogSamples, commits: Commits) -> LagSamples:
         time_lag_us=time_lag,
         at_least_us=at_least,
     )
+
+
+def in_order(samples: LogSamples) -> LogSamples:
+    """Samples with a log end between those of the two before it, under one topic id, have the offsets of the last one.
+
+    Two servers whose clocks differ record such samples; a log that was truncated falls further, or does not rise again.
+    """
+    known = np.flatnonzero(samples.log_end != UNKNOWN)
+    end, topic, series = samples.log_end[known], samples.topic[known], samples.series[known]
+    same = (topic[1:] == topic[:-1]) & (topic[1:] != UNKNOWN) & (series[1:] == series[:-1])
+    late = np.flatnonzero(same[1:] & same[:-1] & (end[2:] < end[1:-1]) & (end[2:] >= end[:-2])) + 2
+    taken = np.arange(len(samples.log_end))
+    taken[known[late]] = known[late - 1]
+    columns = (samples.log_start, samples.log_end, samples.last_stable)
+    start, log_end, stable = (column[taken] for column in columns)
+    return replace(samples, log_start=start, log_end=log_end, last_stable=stable)
 
 
 def log_numbers(samples: LogSamples) -> Ints:

@@ -223,6 +223,19 @@ def test_partitions_come_with_the_one_that_lagged_most_first(history: History, a
     ]
 
 
+def test_an_average_is_over_the_samples_whose_lag_is_known(history: History, asked: HistoryQueries) -> None:
+    """Five are: one of 1,000 records, four without lag. A row of an earlier version has the number of all samples."""
+    made = past(
+        "lag_1m",
+        {"at": 0, "lag_avg": 1000.0, "samples": 4, "lag_samples": 1},
+        {"at": 1, "lag_avg": 0.0, "samples": 4, "lag_samples": 4},
+        {"at": 0, "partition": 1, "lag_avg": 1000.0, "samples": 4},
+        {"at": 1, "partition": 1, "lag_avg": 0.0, "samples": 4},
+    )
+    history.append("lag_1m", made)
+    assert dict(asked.partitions(G, FIVE)[["partition", "avg_records"]].values.tolist()) == {0: 200.0, 1: 500.0}
+
+
 def test_the_furthest_behind_of_all_groups_comes_first(history: History, asked: HistoryQueries) -> None:
     """The most of a group is that of a minute of all its topics: 6 + 6, not the 9 of one topic."""
     made = past(

@@ -163,9 +163,9 @@ def seconds(at: datetime) -> int:
 LAST_KNOWN = ("committed_last", "log_start", "log_end", "lag_last", "lag_rc_last", "eta_s", "time_to_loss_s")
 MOST = ("lag_max", "lost", "time_lag_max_ms", "time_lag_min_ms", "commit_gap_max_ms")
 LEAST = ("lag_raw_min", "lead_min")
-SUMS = ("commits", "rewinds", "samples", "rewind_records")
+SUMS = ("commits", "rewinds", "samples", "lag_samples", "time_lag_samples", "rewind_records")
 OF_THE_LAST_MINUTE = ("status", "owner_member")
-WEIGHED, MEANS = ("lag_avg", "time_lag_avg_ms"), ("consume_rate", "produce_rate")
+WEIGHED, MEANS = {"lag_avg": "lag_samples", "time_lag_avg_ms": "time_lag_samples"}, ("consume_rate", "produce_rate")
 KEY = ("cluster", "group_id", "topic", "partition", "hour", "dt")
 
 
@@ -188,8 +188,8 @@ def hour_of(minutes: list[dict[str, Any]]) -> dict[str, Any]:
     made |= {name: min(known[name], default=None) for name in LEAST}
     made |= {name: sum(known[name]) for name in SUMS}
     made |= {name: float(np.mean(known[name])) if known[name] else None for name in MEANS}
-    for name in WEIGHED:
-        weights = [one["samples"] for one in minutes if one[name] is not None]
+    for name, samples in WEIGHED.items():
+        weights = [one[samples] for one in minutes if one[name] is not None]
         made[name] = float(np.average(known[name], weights=weights)) if weights else None
     return made | {"time_lag_bounded": all(known["time_lag_bounded"])}
 
@@ -522,6 +522,34 @@ def test_a_run_goes_back_as_far_as_new_files_have_rows_and_late_at_most(spark: S
         shutil.rmtree(history.table_path(name))
     assert run(331) == [0]
     assert of(history, "lag_1m", "minute")[60:] == lag[60:]
+
+
+@pytest.mark.usefixtures("only_lag")
+def test_hours_after_a_clock_that_ran_ahead_are_computed(spark: SparkSession, history: History) -> None:
+    """It is six hours ahead for one run. The next run comes four hours after it was set right."""
+    begin, hour = BEGIN.replace(minute=0), timedelta(hours=1)
+
+    def record(since: int, until: int) -> None:
+        polls = [begin + number * hour / 2 for number in range(2 * since, 2 * until)]
+        ends = [{"poll_ts": at, "log_end": 9, "last_stable": 9} for at in polls]
+        history.append("end_offsets", rows("end_offsets", *ends))
+
+    def run(at: int) -> list[tuple[float, float]]:
+        mark_read(history, "c1", begin + at * hour)
+        pieces = Rollup(spark, history).run(begin + at * hour, lambda *_: None)
+        return [((piece.since - begin) / hour, (piece.until - begin) / hour) for piece in pieces]
+
+    history.append("commits", rows("commits", {"committed": 4, "src_ts": begin, "commit_ts": begin}))
+    record(0, 1)
+    assert run(1) == [(0, 1)]
+    assert run(7) == [(1, 7)]
+    record(1, 5)
+    assert run(5) == [(0, 5)]
+    assert run(5) == []
+    record(5, 6)
+    assert run(6) == [(5, 6)]
+    found = of(history, "lag_1m", "minute")
+    assert [(row["minute"] - begin) / hour for row in found] == [number / 2 for number in range(12)]
 
 
 def test_a_recorded_file_that_is_gone_is_named(spark: SparkSession, history: History) -> None:

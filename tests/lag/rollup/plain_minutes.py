@@ -3,7 +3,7 @@
 None is "not known". Times are seconds. It shares but the names of columns with `lag.rollup.lag_minutes`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 from typing import Any
@@ -29,6 +29,7 @@ class Commit:
 
 
 def minutes(samples: list[Sample], commits: list[Commit], since: float, until: float) -> list[dict[str, Any]]:
+    samples = in_order(samples)
     lives = [life(number, samples) for number in range(len(samples))]
     judged = [judge(number, samples, commits, lives) for number in range(len(samples))]
     rows = []
@@ -40,6 +41,17 @@ def minutes(samples: list[Sample], commits: list[Commit], since: float, until: f
     return rows
 
 
+def in_order(samples: list[Sample]) -> list[Sample]:
+    """One between the two that were read before it, of one topic id, is as the last of them."""
+    made = list(samples)
+    read = [number for number, sample in enumerate(samples) if sample.end is not None]
+    for first, before, number in zip(read, read[1:], read[2:], strict=False):
+        a, b, c = samples[first], samples[before], samples[number]
+        if c.topic and a.topic == b.topic == c.topic and known(a.end) <= known(c.end) < known(b.end):
+            made[number] = replace(b, at=c.at)
+    return made
+
+
 def judge(number: int, samples: list[Sample], commits: list[Commit], lives: list[int]) -> dict[str, Any]:
     """What is known at one sample."""
     sample = samples[number]
@@ -49,7 +61,7 @@ def judge(number: int, samples: list[Sample], commits: list[Commit], lives: list
     commit = before[-1] if before else Commit(0, None)
     stale = commit.offset is not None and None not in (commit.topic, sample.topic) and commit.topic != sample.topic
     told = {"at": sample.at, "life": lives[number], "committed": commit.offset, "start": start, "end": end,
-            "place": None if stale else commit.offset, "stale": stale,
+            "committed_at": commit.at, "place": None if stale else commit.offset, "stale": stale,
             "lag": None, "raw": None, "lost": 0, "rc": None, "time": None, "least": None}  # fmt: skip
     if commit.offset is None or end is None or stale:
         return told
@@ -98,6 +110,8 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
     consume, produce = rate(inside, judged, "place"), rate(inside, judged, "end")
     lag_last = lags[-1]["lag"] if lags else None
     moves = [(c, before) for c in news if (before := previous(c, commits)) is not None]
+    placed = [one for one in inside if one["place"] is not None]
+    gaps = [c.at - before.at for c, before in moves] + [one["at"] - one["committed_at"] for one in placed[-1:]]
     back = [fell for c, before in moves if (fell := known(before.offset) - known(c.offset)) > 0]
     return {
         "minute": minute,
@@ -116,7 +130,7 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
         "time_lag_min_ms": 1000 * max(least) if least else None,
         "time_lag_bounded": len(timed) == len(lags),
         "commits": len(news),
-        "commit_gap_max_ms": max((round(1000 * (c.at - before.at)) for c, before in moves), default=None),
+        "commit_gap_max_ms": max((round(1e6 * gap) // 1000 for gap in gaps), default=None),
         "rewinds": len(back),
         "rewind_records": sum(back),
         "consume_rate": consume,
@@ -125,6 +139,8 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
         "time_to_loss_s": time_to_loss(lags[-1], judged) if lags else None,
         "status": status(inside, lags, judged, len(back)),
         "samples": len(inside),
+        "lag_samples": len(lags),
+        "time_lag_samples": len(timed),
     }
 
 
@@ -194,7 +210,7 @@ def status(inside: list[Any], lags: list[Any], judged: list[Any], rewinds: int) 
         return "lost"
     if any(one["stale"] for one in inside):
         return "topic_deleted"
-    if any(one["raw"] < 0 for one in lags):
+    if lags and is_beyond_end(lags[-1], judged):
         return "beyond_end"
     if not lags:
         return "unknown"
@@ -203,6 +219,13 @@ def status(inside: list[Any], lags: list[Any], judged: list[Any], rewinds: int) 
     if waits_since(inside[-1], judged) >= 600:
         return "stopped"
     return "rewound" if rewinds else "ok"
+
+
+def is_beyond_end(one: Any, judged: list[Any]) -> bool:
+    """This log end is below the commit at this sample and at both before it."""
+    at = next(index for index, other in enumerate(judged) if other is one)
+    last = judged[max(at - 2, 0) : at + 1]
+    return len(last) == 3 and all(other["lag"] is not None and other["committed"] > one["end"] for other in last)
 
 
 def waits_since(one: Any, judged: list[Any]) -> float:

@@ -122,8 +122,36 @@ def test_an_empty_log_has_no_lag() -> None:
 
 
 def test_a_commit_beyond_the_end_is_no_negative_lag() -> None:
-    (row,) = both([Sample(600, 0, 100, 100)], [Commit(1, 130)], until=660)
+    (row,) = both(steady(range(100, 103)), [Commit(1, 130)], until=660)
     assert (row["lag_last"], row["lag_raw_min"], row["status"]) == (0, -30, "beyond_end")
+
+
+def test_one_commit_ahead_of_the_log_end_is_a_difference_of_clocks() -> None:
+    """The first two samples of a series do not decide either."""
+    samples = steady(range(100, 700, 100))
+    (row,) = both(samples, [Commit(599 + 10 * n, 100 * n + 100 + (n == 3)) for n in range(6)], until=660)
+    assert (row["lag_raw_min"], row["status"]) == (-1, "ok")
+    (row,) = both(samples[:2], [Commit(1, 230)], until=660)
+    assert (row["lag_raw_min"], row["status"]) == (-130, "ok")
+
+
+def test_a_group_that_keeps_up_is_not_beyond_the_end_because_the_clock_of_a_broker_is_behind() -> None:
+    """The clock is 2 s behind, so each commit is 20 records above the log end of its sample; the next one has them."""
+    samples = [Sample(600 + 15 * n, 0, 150 * n, 150 * n) for n in range(12)]
+    found = both(samples, [Commit(598 + n, 10 * n) for n in range(170)], until=780)
+    assert [(row["lag_raw_min"], row["status"]) for row in found] == [(-20, "ok")] * 3
+
+
+def test_a_truncated_log_is_below_the_commits_at_once() -> None:
+    samples = [*steady(range(500, 503)), Sample(660, 0, 40, 40)]
+    found = both(samples, [Commit(1, 500)], until=720)
+    assert [row["status"] for row in found] == ["ok", "beyond_end"]
+
+
+def test_a_commit_that_the_log_end_has_reached_again_is_not_beyond_it() -> None:
+    ends = (100, 100, 100, 140)
+    samples = [Sample(600 + 10 * n, 0, end, end) for n, end in enumerate(ends)]
+    assert both(samples, [Commit(1, 130)], until=660)[0]["status"] == "ok"
 
 
 def test_without_a_commit_there_is_no_number() -> None:
@@ -159,6 +187,27 @@ def test_a_log_that_was_cut_back_is_told_by_its_end() -> None:
     assert (found[0]["produce_rate"], found[0]["lag_last"], found[0]["lag_raw_min"]) == (1.0, 5, -5)
 
 
+def test_two_servers_with_different_clocks_record_one_log() -> None:
+    """One of them is 0.3 s ahead: its log ends are 3 records lower than those that the other one read just before."""
+    samples = [
+        Sample(at, 0, end, end, "old")
+        for n in range(40)
+        for at, end in ((600 + 15 * n, 150 * n), (600.3 + 15 * n, 150 * n - 3))
+        if end >= 0
+    ]
+    found = both(samples, [Commit(599 + 15 * n, max(150 * n - 300, 0)) for n in range(40)], until=1200)
+    last = found[-1]
+    assert (last["time_lag_bounded"], last["lag_last"], last["lag_rc_last"], last["log_end"]) == (True, 300, 300, 5850)
+    assert (last["time_lag_max_ms"], last["produce_rate"], last["eta_s"]) == (30_000, 10.0, math.inf)
+
+
+def test_a_small_truncation_is_another_log_at_the_second_sample_below() -> None:
+    ends = (400, 500, 450, 460)
+    samples = [Sample(600 + 10 * n, 0, end, end, "old") for n, end in enumerate(ends)]
+    (row,) = both(samples, [Commit(1, 400, "old")], until=660)
+    assert (row["log_end"], row["lag_max"], row["lag_last"], row["produce_rate"]) == (460, 100, 60, 100 / 20)
+
+
 def test_rewinds_are_counted_and_are_no_consumption() -> None:
     commits = [Commit(590, 90), Commit(605, 40), Commit(615, 60), Commit(625, 50)]
     (row,) = both(steady(range(100, 104), 10), commits, until=660)
@@ -179,18 +228,29 @@ def test_a_commit_to_a_topic_that_was_made_anew_is_no_step_from_one_to_the_old_t
     """No sample came between the two. A commit that names no topic may be of either, and counts."""
     samples = [Sample(600, 0, 500, 500, "old"), Sample(610, 0, 5, 5, "new")]
     (row,) = both(samples, [Commit(601, 500, "old"), Commit(605, 4, "new")], until=660)
-    assert (row["commits"], row["rewinds"], row["rewind_records"], row["commit_gap_max_ms"]) == (2, 0, 0, None)
+    assert (row["commits"], row["rewinds"], row["rewind_records"], row["commit_gap_max_ms"]) == (2, 0, 0, 5_000)
     assert (row["lag_last"], row["status"]) == (1, "ok")
     (unnamed,) = both(samples, [Commit(601, 500, "old"), Commit(605, 4, None)], until=660)
-    assert (unnamed["rewinds"], unnamed["rewind_records"], unnamed["commit_gap_max_ms"]) == (1, 496, 4_000)
+    assert (unnamed["rewinds"], unnamed["rewind_records"], unnamed["commit_gap_max_ms"]) == (1, 496, 5_000)
 
 
 def test_a_commit_after_a_tombstone_is_the_first_of_its_series() -> None:
     """So it does not matter whether the rows before it are still known."""
     samples, again = [Sample(620, 0, 500, 500)], [Commit(605, 10), Commit(608, 8)]
     (row,) = both(samples, [Commit(590, 400), Commit(602, None), *again], until=660)
-    assert (row["commits"], row["rewinds"], row["rewind_records"], row["commit_gap_max_ms"]) == (2, 1, 2, 3_000)
+    assert (row["commits"], row["rewinds"], row["rewind_records"], row["commit_gap_max_ms"]) == (2, 1, 2, 12_000)
     assert both(samples, again, until=660) == [row]
+
+
+def test_the_gap_of_a_group_that_stops_to_commit_counts_up_to_the_last_sample() -> None:
+    """It committed every 10 s until 605; of a commit to another topic of that name, nothing goes on."""
+    commits = [Commit(585, 80), Commit(595, 90), Commit(605, 100)]
+    found = both(steady(range(100, 118)), commits, until=780)
+    assert [row["commit_gap_max_ms"] for row in found] == [45_000, 105_000, 165_000]
+    (row,) = both([Sample(620, 0, 5, 5, "new")], [Commit(590, 4, "old")], until=660)
+    assert row["commit_gap_max_ms"] is None
+    (row,) = both([Sample(620, 0, 5, 5)], [Commit(590, 4), Commit(600, None)], until=660)
+    assert row["commit_gap_max_ms"] is None
 
 
 def test_what_was_there_before_us_is_no_news() -> None:
