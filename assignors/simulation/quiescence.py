@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from assignors.simulation.clients.consumer_process import Process
 from assignors.simulation.coordinator_service import GroupCoordinatorService
 from assignors.simulation.settings import Settings
-from assignors.whatif.events import GcPause, Scenario, Slow
+from assignors.whatif.events import Scenario, Slow
 
 SETTLE_CHECK_MS = 1_000
 """How often the simulation checks whether the group has settled, after the last event."""
@@ -15,7 +15,7 @@ def settle_timeout_ms(scenario: Scenario, settings: Settings) -> int:
     """How long a group may take to settle after the last event: twice the sum of all timeouts."""
     client, actions = settings.client, [event.action for event in scenario.events]
     longest_ms = max([0, *(action.processing_ms for action in actions if isinstance(action, Slow))])
-    longest_ms += max([0, *(action.lasts_ms for action in actions if isinstance(action, GcPause))])
+    longest_ms += max([0, *(action.pause_ms for action in actions)])
     slow_ms = client.max_poll_interval_ms + settings.assumed.processing_ms + settings.assumed.restart_ms + longest_ms
     return 2 * (client.session_timeout_ms + client.metadata_max_age_ms + slow_ms + 60_000)
 

@@ -1,8 +1,8 @@
 """The data frames that the history's queries return, by column.
 
-Names give the unit: `_us` microseconds since 1970, `_s` seconds, `_records` records. `rank` indexes `health.URGENCY`,
-so the lowest is the most urgent. `i64` is Int64, `f64` float64, `str` object; what is not known (`?`) is missing,
-never 0.
+Names give the unit: `_us` microseconds since 1970, `_s` seconds, `_records` records. `rank` indexes
+`lag.verdict.status.URGENCY`, so the lowest is the most urgent. `i64` is Int64, `f64` float64, `str` object; what is
+not known (`?`) is missing, never 0.
 """
 
 from collections.abc import Sequence

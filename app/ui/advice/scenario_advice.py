@@ -7,7 +7,7 @@ from assignors.advice.config_table import CONSUMER, COORDINATOR
 from assignors.model import Member
 from assignors.patterns import resolved
 from assignors.simulation.settings import read
-from assignors.whatif.events import AddPartitions, GcPause, Restart, Scenario, Slow
+from assignors.whatif.events import AddPartitions, Restart, Scenario, Slow
 
 _STRATEGY, _INSTANCE = "partition.assignment.strategy", "group.instance.id"
 _STRATEGIES = {
@@ -41,7 +41,7 @@ def _workload(scenario: Scenario) -> Workload:
     return Workload(
         batch_ms=max([assumed.processing_ms, *(its.processing_ms for its in actions if isinstance(its, Slow))]),
         restart_ms=assumed.restart_ms if restarts else None,
-        gc_pause_ms=max((its.lasts_ms for its in actions if isinstance(its, GcPause)), default=None),
+        gc_pause_ms=max((its.pause_ms for its in actions), default=0) or None,
         grows=by_pattern or any(isinstance(action, AddPartitions) for action in actions),
         members=len(scenario.members),
     )

@@ -91,7 +91,8 @@ def predicate(health: GroupHealth, type_: GroupType, now_ms: int, zone: tzinfo) 
             word = VERDICTS[finding.status].word
             if health.is_markers_only and lag.records:
                 return f"is {word}, {formats.plural(lag.records, 'offset')} behind: only transaction markers are left"
-            return f"is {word}, {formats.plural(lag.records, 'record')} behind" if lag.records else f"is {word}"
+            behind = f", {formats.plural(lag.records, 'record')} behind" if lag.records else ""
+            return f"is {word}{when}{behind}"
 
 
 def growth(health: GroupHealth) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from assignors.model import Member
 from assignors.scenario.values import MOST_MS
-from assignors.whatif.events import Action, CoordinatorDown, CoordinatorUp, Event, GcPause, Join, Scenario
+from assignors.whatif.events import Action, CoordinatorDown, CoordinatorUp, Event, Join, Scenario
 
 EVERY_MS = 30_000
 MOST_EVENTS = 1_000
@@ -55,9 +55,7 @@ class Draft:
 
     def then(self, actions: Sequence[Action]) -> "Draft":
         """With actions after the last event and the end of every pause, all at one time."""
-        ends_ms = [
-            its.at_ms + (its.action.lasts_ms if isinstance(its.action, GcPause) else 0) for its in self.scenario.events
-        ]
+        ends_ms = [its.at_ms + its.action.pause_ms for its in self.scenario.events]
         at_ms = min(max(ends_ms, default=0) + EVERY_MS, MOST_MS)
         more = [Event(at_ms, action) for action in actions]
         return self.with_events((*self.scenario.events, *more))

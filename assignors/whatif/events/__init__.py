@@ -1,6 +1,6 @@
 """Scenario events, one kind a class, and the scenario itself.
 
-To add an event: a module here with its class, its name below, and its key in `assignors.scenario.event_schema`.
+How to add an event: docs/contributing.md.
 """
 
 from assignors.whatif.events.absence import Freeze, Heal, Resume, Split

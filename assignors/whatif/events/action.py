@@ -77,6 +77,11 @@ class Action(ABC):
         words = re.sub(r"(?<!^)(?=[A-Z])", " ", type(self).__name__).lower()
         return f"{words} {self.subject}".rstrip()
 
+    @property
+    def pause_ms(self) -> int:
+        """For how long processes of the group stand still from then on; 0 for most."""
+        return 0
+
     @abstractmethod
     def sentence(self, wording: Wording = PLAIN) -> str:
         """What happens, without a full stop: `c1 crashes`."""

@@ -33,6 +33,10 @@ class GcPause(MemberAction):
     id_path = ("id",)
     lasts_ms: int
 
+    @property
+    def pause_ms(self) -> int:
+        return self.lasts_ms
+
     def sentence(self, wording: Wording = PLAIN) -> str:
         return f"{wording.member(self.member_id)} is paused for {wording.duration(self.lasts_ms)}"
 

@@ -51,7 +51,8 @@ class HistoryQuery(Query):
 class LagPointDocument(TypedDict):
     """The lag in records at the end of a minute, or the highest of an hour; it covers `known` of `partitions`.
 
-    `time_lag_s` is the age of the oldest record that is not committed. Null is unknown.
+    It is null where partitions that were known before are not: the sum of the others would be a dip. `time_lag_s` is
+    the age of the oldest record that is not committed. Null is unknown.
     """
 
     at_ms: int
