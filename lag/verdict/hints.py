@@ -113,7 +113,8 @@ def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
     if members < partitions:
         return Hint(
             f"Change from {RANGE} to another assignor and add members, or make processing faster.",
-            f"It has {have}, but no topic has more than {members + free} partitions: with {RANGE}, more would idle.",
+            f"It has {have}, but no topic has more than {plural(members + free, 'partition')}: with {RANGE}, "
+            "more members would be idle.",
         )
     return Hint(
         "Add partitions and members, or make processing faster.",

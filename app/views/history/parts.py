@@ -32,7 +32,10 @@ def no_history() -> None:
         st.markdown("History is stored by cluster id, so there is none. Kafka has had cluster ids since 0.10.1.")
         return
     st.title("No history is recorded", anchor=False)
-    st.markdown("To see when problems start, how often and how bad, record the history in a folder or an object store:")
+    st.markdown(
+        "To see when problems start, how often they come and how bad they are, record the history in a folder or an "
+        "object store:"
+    )
     st.code(
         "groupscope serve --bootstrap-server broker:9092 --history /var/lib/groupscope\n"
         "groupscope pipeline stream --bootstrap-server broker:9092 --history /var/lib/groupscope\n"

@@ -54,16 +54,18 @@ async def fetch(client: PollClient, manager: KafkaConnectionManager) -> Metadata
     while nodes or waiting:
         if nodes:
             waiting.append(client.start(client.send, nodes.pop(0), _request()))
-        answered = await _first(manager, waiting, HEDGE_S if nodes else client.deadline_s)
-        if answered is not None and answered.brokers:
+        await _wait_for_one(manager, waiting, HEDGE_S if nodes else client.deadline_s)
+        answers = (future.value for future in waiting if future.succeeded())
+        answered = next((answer for answer in answers if answer.brokers), None)
+        if answered is not None:
             manager.cluster.update_metadata(answered)
             return _parse(answered)
         waiting = [future for future in waiting if not future.is_done]
     raise client.no_answer()
 
 
-async def _first(manager: KafkaConnectionManager, waiting: list[Message], within_s: float) -> Message | None:
-    """The first answer among `waiting`; None after `within_s`, or if one of them fails."""
+async def _wait_for_one(manager: KafkaConnectionManager, waiting: list[Message], within_s: float) -> None:
+    """Wait until one of `waiting` is answered or fails, at most `within_s`."""
     either = Future()
 
     def settle(_: object) -> None:
@@ -74,7 +76,6 @@ async def _first(manager: KafkaConnectionManager, waiting: list[Message], within
         future.add_both(settle)
     with suppress(KafkaTimeoutError):  # after a pause of this machine, answer and timeout come together
         await manager.wait_for(either, within_s * 1000)
-    return next((future.value for future in waiting if future.succeeded()), None)
 
 
 def _request(names: Iterable[str] | None = None) -> Message:

@@ -120,7 +120,7 @@ def _reset(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> C
     where = [word for name, numbers in topics.items() for word in (option, _topic(view, name, numbers))]
     line = _groups(view, tools, "--reset-offsets", *where, "--to-earliest", "--dry-run")
     first = "Stop the group, check" if view.group.members else "Check"
-    also = ", which also deletes its internal topics" if is_streams else ""
+    also = ". Its internal topics and state stay, unless you add --delete-all-internal-topics" if is_streams else ""
     return Command(f"{first} the new offsets, then run it with --execute instead of --dry-run{also}", line)
 
 

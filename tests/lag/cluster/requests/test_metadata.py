@@ -73,6 +73,27 @@ async def wait_for(either: Future, _within_ms: float) -> None:
     assert either.is_done
 
 
+def test_a_good_answer_that_comes_with_one_without_brokers_is_taken() -> None:
+    futures = {1: Future(), 2: Future()}
+
+    async def both_at_once(_either: Future, within_ms: float) -> None:
+        if client.asked == 2:
+            futures[1].success(SimpleNamespace(topics=[], brokers=[], controller_id=-1))
+            futures[2].success(ANSWER)
+        else:
+            raise KafkaTimeoutError(f"{within_ms} ms")
+
+    def start(_send: object, node: int, _request: object) -> Future:
+        client.asked = node
+        return futures[node]
+
+    manager: Any = SimpleNamespace(cluster=SimpleNamespace(update_metadata=lambda _: None), wait_for=both_at_once)
+    client: Any = SimpleNamespace(nodes=lambda: [1, 2], start=start, send=None, deadline_s=5.0, failed={}, asked=0)
+    with pytest.raises(StopIteration) as done:
+        fetch(client, manager).send(None)
+    assert [broker.node_id for broker in done.value.value.brokers] == [1]
+
+
 def test_replicas_and_those_in_sync_are_in_the_order_of_the_partitions() -> None:
     orders = fetched().topics["orders"]
     assert (orders.replicas, orders.in_sync) == (((1, 2), (2, 1)), ((1, 2), (2,)))
