@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 from kafka.errors import KafkaError
 from kafka.record import MemoryRecords
-from kafka.record.default_records import DefaultRecordBatch
+from kafka.record.default_records import DefaultRecord, DefaultRecordBatch
 from kafka.record.util import decode_varint
 
 from lag.cluster.compat.record_batch import record_bytes
 from lag.records.transactions import NO_PRODUCER, GroupRecord, Marker
 
 ABORT, COMMIT = 0, 1
-"""The types of markers, in the control record's key (KIP-98)."""
+"""The types of the control records that end a transaction (KIP-98)."""
 
 _TYPE_BYTES = 2
 UNREADABLE = (KafkaError, ValueError, IndexError, struct.error, EOFError, MemoryError, RuntimeError)
@@ -54,11 +54,15 @@ def read_batches(data: bytes, first: int) -> BatchContents:
     return BatchContents(tuple(found), records_read, unreadable, reached)
 
 
+def control_type(record: DefaultRecord) -> int | None:
+    """The type of a control record, which is in its key after a version (KIP-98)."""
+    return int.from_bytes(record.key[_TYPE_BYTES : 2 * _TYPE_BYTES], "big") if record.key else None
+
+
 def _markers(batch: DefaultRecordBatch) -> Iterator[Marker]:
-    """The key of a control record is a version and a type (KIP-98); types other than COMMIT and ABORT end nothing."""
+    """Control records of types other than COMMIT and ABORT end no transaction."""
     for record in batch:
-        kind = int.from_bytes(record.key[2:4], "big") if record.key else -1
-        if kind in (ABORT, COMMIT):
+        if (kind := control_type(record)) in (ABORT, COMMIT):
             yield Marker(batch.producer_id, kind == COMMIT)
 
 

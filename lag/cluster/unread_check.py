@@ -12,7 +12,7 @@ from kafka.record import MemoryRecords
 from kafka.record.default_records import DefaultRecordBatch
 
 from assignors.model import TopicPartition
-from lag.cluster.group_records import ABORT, UNREADABLE
+from lag.cluster.group_records import ABORT, UNREADABLE, control_type
 from lag.cluster.requests.messages import Message, fetch_request
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
 from lag.model import Remainder
@@ -93,4 +93,4 @@ def _is_abort(batch: DefaultRecordBatch) -> bool:
     record = next(iter(batch), None)
     if record is None:  # compaction has removed the marker, and with it the records of its transaction
         return True
-    return record.key is not None and int.from_bytes(record.key[2:4], "big") == ABORT
+    return control_type(record) == ABORT
