@@ -88,26 +88,27 @@ class HistoryQueries:
         if scope.partition is not None:
             name, sql = self._partition_lag(scope, span)
         else:
-            name, sql = "lag_group_topic_1m", self._group_lag(scope, span)
+            name, sql = "lag_group_topic_1m", _by_step(self._committed_minutes(span, scope), span)
         lag = frames.lag(span, self._frame(name, sql, frames.LAG))
         if scope.topic is not None:
             return lag
-        polled = self._frame("group_health_1m", self._polled_lag(scope, span), frames.LAG)
+        polled = self._frame("group_health_1m", _by_step(self._polled_minutes(span, scope), span), frames.LAG)
         return frames.fill_from_polls(lag, frames.lag(span, polled))
 
-    def _group_lag(self, scope: Scope, span: Span) -> str:
-        minutes = f"""SELECT {_us("minute")} AS at_us, sum(lag_sum) AS lag_records, max(lag_p95) AS lag_p95_records,
+    def _committed_minutes(self, span: Span, scope: Scope | None = None) -> str:
+        """The lag of each group by the minute, over its topics."""
+        return _whole(f"""SELECT group_id, {_us("minute")} AS at_us,
+            sum(lag_sum) AS lag_records, max(lag_p95) AS lag_p95_records,
             {_max_if_all_known("time_lag_max_ms", "lag_known > 0")} / 1000.0 AS time_lag_s,
             sum(lag_known) AS known, sum(partitions) AS partitions
-            FROM lag_group_topic_1m WHERE {self._where(span, scope)} GROUP BY minute"""
-        return _whole(minutes) if span.step == MINUTE else _by_hour(_whole(minutes))
+            FROM lag_group_topic_1m WHERE {self._where(span, scope)} GROUP BY group_id, minute""")
 
-    def _polled_lag(self, scope: Scope, span: Span) -> str:
-        minutes = f"""SELECT {_us("minute")} AS at_us, lag AS lag_records, NULL AS lag_p95_records,
+    def _polled_minutes(self, span: Span, scope: Scope | None = None) -> str:
+        """The same by polls, which know groups without commits, too."""
+        return _whole(f"""SELECT group_id, {_us("minute")} AS at_us, lag AS lag_records, NULL AS lag_p95_records,
             CASE WHEN time_lag_known THEN time_lag_max_ms END / 1000.0 AS time_lag_s,
             lag_known AS known, lag_partitions AS partitions
-            FROM group_health_1m WHERE {self._where(span, scope)} AND lag_partitions IS NOT NULL"""
-        return _whole(minutes) if span.step == MINUTE else _by_hour(_whole(minutes))
+            FROM group_health_1m WHERE {self._where(span, scope)} AND lag_partitions IS NOT NULL""")
 
     def _partition_lag(self, scope: Scope, span: Span) -> tuple[str, str]:
         name, lag = _partition_table(span), "lag_last" if span.step == MINUTE else "lag_max"
@@ -128,7 +129,7 @@ class HistoryQueries:
             CASE WHEN count(lag_max) > 0 THEN {_us(f"first_value({at} ORDER BY lag_max DESC NULLS LAST, {at})")} END
             AS most_at_us,
             sum(lag_avg * {known}) / sum(CASE WHEN lag_avg IS NOT NULL THEN {known} END) AS avg_records,
-            {_at_the_end("lag_last", at, span)} AS last_records,
+            last_value(lag_last ORDER BY {at}) FILTER (WHERE {at} >= {timestamp(_last_step(span))}) AS last_records,
             max(time_lag_max_ms) / 1000.0 AS time_lag_s, max(time_lag_min_ms) / 1000.0 AS at_least_s,
             min(lead_min) AS lead_min_records, max(commit_gap_max_ms) / 1000.0 AS commit_gap_max_s,
             max(lost) AS lost_records, sum(rewinds) AS rewinds, last_value(owner_member ORDER BY {at}) AS owner_member
@@ -171,19 +172,12 @@ class HistoryQueries:
 
     def _group_lags(self, day: Span, span: Span) -> pd.DataFrame:
         """Of groups without commits, as share groups, the polled lag."""
-        committed = f"""SELECT group_id, {_us("minute")} AS at_us, sum(lag_sum) AS lag_records, NULL AS lag_p95_records,
-            {_max_if_all_known("time_lag_max_ms", "lag_known > 0")} / 1000.0 AS time_lag_s,
-            sum(lag_known) AS known, sum(partitions) AS partitions
-            FROM lag_group_topic_1m WHERE {self._where(day)} GROUP BY group_id, minute"""
-        polled = f"""SELECT group_id, {_us("minute")} AS at_us, lag AS lag_records, NULL AS lag_p95_records,
-            CASE WHEN time_lag_known THEN time_lag_max_ms END / 1000.0 AS time_lag_s,
-            lag_known AS known, lag_partitions AS partitions
-            FROM group_health_1m WHERE {self._where(day)} AND lag_partitions IS NOT NULL"""
-        first, second = (
-            self._frame(name, _of_each_group(minutes, span), frames.GROUP_LAGS)
-            for name, minutes in zip(_BY_MINUTE, (committed, polled), strict=True)
+        minutes = (self._committed_minutes(day), self._polled_minutes(day))
+        committed, polled = (
+            self._frame(name, _of_each_group(sql, span), frames.GROUP_LAGS)
+            for name, sql in zip(_BY_MINUTE, minutes, strict=True)
         )
-        return pd.concat([first, second[~second["group_id"].isin(first["group_id"])]], ignore_index=True)
+        return pd.concat([committed, polled[~polled["group_id"].isin(committed["group_id"])]], ignore_index=True)
 
     def burn_rates(self, span: Span, group_id: str | None = None) -> pd.DataFrame:
         """The newest burn rate of each group, objective and window in the span, of one group or all: BURN_RATES."""
@@ -235,7 +229,10 @@ def _partition_table(span: Span) -> str:
     return "lag_1m" if span.step == MINUTE else "lag_1h"
 
 
-def _by_hour(minutes: str) -> str:
+def _by_step(minutes: str, span: Span) -> str:
+    """Columns of LAG of one group: its minutes, or the worst of each hour of a long span."""
+    if span.step == MINUTE:
+        return f"SELECT {', '.join(frames.LAG.names)} FROM ({minutes}) AS minutes"
     time_lag = _max_if_all_known("time_lag_s", "lag_records IS NOT NULL")
     return f"""SELECT at_us - at_us % {HOUR // MICROSECOND} AS at_us, max(lag_records) AS lag_records,
         max(lag_p95_records) AS lag_p95_records, {time_lag} AS time_lag_s,
@@ -247,30 +244,24 @@ def _of_each_group(minutes: str, span: Span) -> str:
     most_at = "first_value(at_us ORDER BY lag_records DESC NULLS LAST, at_us)"
     return f"""SELECT group_id, max(lag_records) AS most_records,
         CASE WHEN count(lag_records) > 0 THEN {most_at} END AS most_at_us,
-        {_at_the_end("lag_records", "at_us", span)} AS last_records, max(time_lag_s) AS time_lag_s
-        FROM ({_whole(minutes, "group_id")}) AS minutes GROUP BY group_id"""
+        last_value(lag_records ORDER BY at_us) FILTER (WHERE at_us >= {micros(_last_step(span))}) AS last_records,
+        max(time_lag_s) AS time_lag_s
+        FROM ({minutes}) AS minutes GROUP BY group_id"""
 
 
-def _whole(minutes: str, group: str = "") -> str:
-    """These minutes, with an unknown lag where partitions that were known before are not: the sum would be a dip.
-
-    `group`: the column that says which minutes belong together; "" if all do.
-    """
-    series = f"PARTITION BY {group} ORDER BY at_us" if group else "ORDER BY at_us"
-    is_dip = f"known < partitions AND known < max(known) OVER ({series})"
-    lags = [
+def _whole(minutes: str) -> str:
+    """These minutes, with an unknown lag where partitions that were known before are not: the sum would be a dip."""
+    is_dip = "known < partitions AND known < max(known) OVER (PARTITION BY group_id ORDER BY at_us)"
+    lags = ", ".join(
         f"CASE WHEN {is_dip} THEN NULL ELSE {name} END AS {name}"
         for name in ("lag_records", "lag_p95_records", "time_lag_s")
-    ]
-    columns = ", ".join([*([group] if group else []), "at_us", *lags, "known", "partitions"])
-    return f"SELECT {columns} FROM ({minutes}) AS sums"
+    )
+    return f"SELECT group_id, at_us, {lags}, known, partitions FROM ({minutes}) AS sums"
 
 
-def _at_the_end(lag: str, at: str, span: Span) -> str:
-    """The last lag in the last step of the span; NULL if the group was gone by then."""
-    last_step = (span.until if span.step == MINUTE else full_hour(span.until)) - span.step
-    since = micros(last_step) if at == "at_us" else timestamp(last_step)
-    return f"last_value({lag} ORDER BY {at}) FILTER (WHERE {at} >= {since})"
+def _last_step(span: Span) -> datetime:
+    """The start of the last step of the span: only there is a lag that at the end."""
+    return (span.until if span.step == MINUTE else full_hour(span.until)) - span.step
 
 
 def _max_if_all_known(time_lag: str, has_lag: str) -> str:
