@@ -18,7 +18,7 @@ QUIET_US = 10 * MINUTE_US
 """A partition with waiting records and no commit for this time has stopped."""
 
 BEYOND_SAMPLES = 3
-"""The commits at so many samples in a row must be beyond a log end: with differing clocks, one may be ahead of it."""
+"""In how many samples in succession a commit must be beyond the log end. A single one shows that two clocks differ."""
 
 Column = TypeVar("Column", Ints, Floats)
 

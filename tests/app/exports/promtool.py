@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-needs_promtool = pytest.mark.skipif(shutil.which("promtool") is None, reason="needs promtool")
+needs_promtool = pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="promtool is not installed: apt-get install prometheus"
+)
 _SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
 
 

@@ -68,7 +68,7 @@ def test_a_revoked_token_is_gone_and_others_stay(path: Path, by: str) -> None:
 def of_another_owner(path: Path) -> Path:
     """A file of the account that runs the server, with the token `a`."""
     if os.geteuid() != 0:
-        pytest.skip("only root gives a file to another account")
+        pytest.skip("not run as root: only root can give a file to another account")
     create(path, "a", Role.VIEWER, now_ms=NOW_MS)
     os.chown(path, 12_345, 12_346)
     return path
