@@ -99,7 +99,7 @@ def fill_from_polls(lag: pd.DataFrame, polled: pd.DataFrame) -> pd.DataFrame:
 
 
 def join_days(days: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The GROUP_LAGS of consecutive days as one, the highest lag first."""
+    """The GROUP_LAGS of consecutive days, or of different groups, as one, the highest lag first."""
     rows = pd.concat(days, ignore_index=True)
     worst_first = rows.sort_values("most_records", ascending=False, kind="stable")
     groups = worst_first.drop_duplicates("group_id").set_index("group_id")

@@ -4,7 +4,7 @@ Each query names the days of its span, so only the files of those days are opene
 (`lag.history.maintenance`), so only the pages of one group are read.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -88,27 +88,27 @@ class HistoryQueries:
         if scope.partition is not None:
             name, sql = self._partition_lag(scope, span)
         else:
-            name, sql = "lag_group_topic_1m", _by_step(self._committed_minutes(span, scope), span)
+            name, sql = "lag_group_topic_1m", _by_step(_whole(self._committed_minutes(span, scope)), span)
         lag = frames.lag(span, self._frame(name, sql, frames.LAG))
         if scope.topic is not None:
             return lag
-        polled = self._frame("group_health_1m", _by_step(self._polled_minutes(span, scope), span), frames.LAG)
+        polled = self._frame("group_health_1m", _by_step(_whole(self._polled_minutes(span, scope)), span), frames.LAG)
         return frames.fill_from_polls(lag, frames.lag(span, polled))
 
     def _committed_minutes(self, span: Span, scope: Scope | None = None) -> str:
         """The lag of each group by the minute, over its topics."""
-        return _whole(f"""SELECT group_id, {_us("minute")} AS at_us,
+        return f"""SELECT group_id, {_us("minute")} AS at_us,
             sum(lag_sum) AS lag_records, max(lag_p95) AS lag_p95_records,
             {_max_if_all_known("time_lag_max_ms", "lag_known > 0")} / 1000.0 AS time_lag_s,
             sum(lag_known) AS known, sum(partitions) AS partitions
-            FROM lag_group_topic_1m WHERE {self._where(span, scope)} GROUP BY group_id, minute""")
+            FROM lag_group_topic_1m WHERE {self._where(span, scope)} GROUP BY group_id, minute"""
 
     def _polled_minutes(self, span: Span, scope: Scope | None = None) -> str:
         """The same by polls, which know groups without commits, too."""
-        return _whole(f"""SELECT group_id, {_us("minute")} AS at_us, lag AS lag_records, NULL AS lag_p95_records,
+        return f"""SELECT group_id, {_us("minute")} AS at_us, lag AS lag_records, NULL AS lag_p95_records,
             CASE WHEN time_lag_known THEN time_lag_max_ms END / 1000.0 AS time_lag_s,
             lag_known AS known, lag_partitions AS partitions
-            FROM group_health_1m WHERE {self._where(span, scope)} AND lag_partitions IS NOT NULL""")
+            FROM group_health_1m WHERE {self._where(span, scope)} AND lag_partitions IS NOT NULL"""
 
     def _partition_lag(self, scope: Scope, span: Span) -> tuple[str, str]:
         name, lag = _partition_table(span), "lag_last" if span.step == MINUTE else "lag_max"
@@ -164,20 +164,22 @@ class HistoryQueries:
         return self._frame("group_health_1m", sql, frames.HEALTH_CELLS)
 
     def group_lags(self, span: Span) -> pd.DataFrame:
-        """The lag of every group, the highest first: GROUP_LAGS.
+        """The lag of every group with commits, the highest first: GROUP_LAGS.
 
         Runs one query for each day, because the minutes of all groups are in memory at once.
         """
-        return frames.join_days([self._group_lags(day, span) for day in span.days()])
+        name = "lag_group_topic_1m"
+        partly_known = self._distinct(name, "group_id", f"{self._where(span)} AND lag_known < partitions")
+        minutes = (_whole(self._committed_minutes(day), partly_known) for day in span.days())
+        return self._join_days(name, minutes, span)
 
-    def _group_lags(self, day: Span, span: Span) -> pd.DataFrame:
-        """Of groups without commits, as share groups, the polled lag."""
-        minutes = (self._committed_minutes(day), self._polled_minutes(day))
-        committed, polled = (
-            self._frame(name, _of_each_group(sql, span), frames.GROUP_LAGS)
-            for name, sql in zip(_BY_MINUTE, minutes, strict=True)
-        )
-        return pd.concat([committed, polled[~polled["group_id"].isin(committed["group_id"])]], ignore_index=True)
+    def polled_group_lags(self, span: Span, group_ids: Collection[str]) -> pd.DataFrame:
+        """The same of these groups by polls, for groups without commits, as share groups: GROUP_LAGS."""
+        minutes = (_whole(_of_groups(self._polled_minutes(day), group_ids)) for day in span.days())
+        return self._join_days("group_health_1m", minutes, span)
+
+    def _join_days(self, name: str, minutes: Iterable[str], span: Span) -> pd.DataFrame:
+        return frames.join_days([self._frame(name, _of_each_group(each, span), frames.GROUP_LAGS) for each in minutes])
 
     def burn_rates(self, span: Span, group_id: str | None = None) -> pd.DataFrame:
         """The newest burn rate of each group, objective and window in the span, of one group or all: BURN_RATES."""
@@ -249,8 +251,20 @@ def _of_each_group(minutes: str, span: Span) -> str:
         FROM ({minutes}) AS minutes GROUP BY group_id"""
 
 
-def _whole(minutes: str) -> str:
-    """These minutes, with an unknown lag where partitions that were known before are not: the sum would be a dip."""
+def _of_groups(minutes: str, group_ids: Collection[str], is_in: str = "IN") -> str:
+    return f"SELECT * FROM ({minutes}) AS minutes WHERE group_id {is_in} ({', '.join(map(literal, group_ids))})"
+
+
+def _whole(minutes: str, partly_known: Collection[str] | None = None) -> str:
+    """These minutes, with an unknown lag where partitions that were known before are not: the sum would be a dip.
+
+    `partly_known`: only these groups have such minutes, which spares the others; None: any group may.
+    """
+    if partly_known is not None:
+        if not partly_known:
+            return minutes
+        rest = _of_groups(minutes, partly_known, "NOT IN")
+        return f"{_whole(_of_groups(minutes, partly_known))} UNION ALL {rest}"
     is_dip = "known < partitions AND known < max(known) OVER (PARTITION BY group_id ORDER BY at_us)"
     lags = ", ".join(
         f"CASE WHEN {is_dip} THEN NULL ELSE {name} END AS {name}"

@@ -32,6 +32,10 @@ def draw(history: ClusterHistory, span: Span, newest: datetime | None) -> None:
         cells = state_history.ask(history, HistoryQueries.health_cells, span, TROUBLE)
     with parts.show_errors():
         lags = state_history.ask(history, HistoryQueries.group_lags, span)
+    if others := tuple(sorted(set(cells["group_id"]) - set(lags["group_id"]))):
+        with parts.show_errors():
+            polled = state_history.ask(history, HistoryQueries.polled_group_lags, span, others)
+            lags = frames.join_days([lags, polled])
     frame = tables.fleet(cells, lags)
     with title:
         st.title(text.fleet(frame, parts.shown_time(span), parts.has_errors()), anchor=False)
