@@ -157,6 +157,11 @@ class GroupSnapshot:
     internal: bool = False
     protocol_type: str = ""
 
+    @property
+    def has_no_members(self) -> bool:
+        """Whether the broker says so: a group that could not be described only seems to have none."""
+        return not self.members and self.state.lower() in ("empty", "dead")
+
 
 def is_internal(group: GroupSnapshot) -> bool:
     """Whether the group is groupscope's own or Kafka's (`__…`, `_confluent…`)."""

@@ -16,6 +16,7 @@ from lag.verdict.status import STATUS_CODE, URGENCY, Status
 from lag.verdict.window.rates import Floats
 
 _UNKNOWN = STATUS_CODE[Status.UNKNOWN]
+_NOTHING_WRONG = (_UNKNOWN, STATUS_CODE[Status.OK])
 
 GAP_POLLS = 3
 """Two polls that are further apart than this many intervals have a gap between them."""
@@ -106,11 +107,17 @@ def verdict_periods(
 
 
 def _runs(polls: pd.DataFrame, before_gaps: Sequence[int]) -> Iterator[VerdictPeriod]:
-    """Runs of polls with the same verdict and no gap, each from its onset or first poll to its last poll."""
+    """Runs of polls with the same verdict and no gap, each from its onset or first poll to its last poll.
+
+    An onset is known only later, so a run takes back the time in which polls found nothing wrong, but not another
+    verdict.
+    """
     at_ms, ranks = polls["at_us"].to_numpy(np.int64) // 1000, polls["rank"].fillna(_UNKNOWN).to_numpy(np.int64)
     onset_ms = polls["onset_us"].where(polls["onset_is_exact"]).fillna(polls["at_us"]).to_numpy(np.int64) // 1000
     segment = np.searchsorted(before_gaps, at_ms)
     begins = np.flatnonzero(np.diff(ranks, prepend=-1) | np.diff(segment, prepend=0))
+    found_ms = np.maximum.accumulate(np.where(np.isin(ranks, _NOTHING_WRONG), 0, at_ms))
     for first, end in pairwise([*begins.tolist(), len(at_ms)]):
-        since_ms = min(int(at_ms[first]), int(onset_ms[end - 1]))
+        other_ms = int(found_ms[first - 1]) if first else 0
+        since_ms = min(int(at_ms[first]), max(other_ms, int(onset_ms[end - 1])))
         yield VerdictPeriod(since_ms, int(at_ms[end - 1]), URGENCY[ranks[first]])

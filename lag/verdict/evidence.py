@@ -70,6 +70,7 @@ class RowFacts(NamedTuple):
     run_since_ms: int
     run_is_whole: bool
     arrived: int
+    held: bool
     quiet: bool
     moved_ms: int
     peak: int
@@ -110,6 +111,13 @@ def of_group(
     if others and status is Status.LOST:
         others += f", which lost {plural(total.lost_records, 'record')} in total"
     return replace(about, evidence=about.evidence + others)
+
+
+def too_early(row: RowFacts) -> Finding:
+    """The finding about a group that is ok so far; `row` is its partition with the highest lag."""
+    needed = f"{row.rules.trend_samples} polls in {duration(row.rules.min_s)}"
+    evidence = f"{plural(row.lag, 'record')} behind on {row.tp} after {plural(row.samples, 'poll')} in {_watched(row)}"
+    return Finding(Status.UNKNOWN, "too early for a verdict", f"{evidence}: a verdict needs {needed}")
 
 
 def _last_read(group: GroupSnapshot, row: RowFacts) -> Onset | None:
@@ -191,10 +199,12 @@ def _never_committed(row: RowFacts) -> str:
 
 def _held(row: RowFacts) -> str:
     stable, end = row.last_stable, row.log_end
+    where = f"{stable:,} of {row.tp} is {plural(end - stable, 'record')} below the log end {end:,}"
+    if stable == UNKNOWN:
+        where = f"of {row.tp} was below the log end, and could not be read at the last poll"
     return (
-        f"last stable offset {stable:,} of {row.tp} is {plural(end - stable, 'record')} below the log end {end:,}: "
-        f"an open transaction holds back read_committed consumers; {row.terms.offset} {row.committed:,} unchanged "
-        f"{_polls(row)}"
+        f"last stable offset {where}: an open transaction holds back read_committed consumers; {row.terms.offset} "
+        f"{row.committed:,} unchanged {_polls(row)}"
     )
 
 

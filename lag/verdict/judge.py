@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lag import partition_lag
 from lag.lazy_sequence import MadeOnce
-from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
+from lag.model import ClusterSnapshot, GroupType
 from lag.offsets import UNKNOWN, Ints
 from lag.verdict import evidence
 from lag.verdict.columns import concatenate, take
@@ -31,7 +31,6 @@ from lag.verdict.window.rates import Floats, TimeLags
 from lag.verdict.window.sample_window import BLOCK_CELLS, Window
 
 _OK, _UNKNOWN = STATUS_CODE[Status.OK], STATUS_CODE[Status.UNKNOWN]
-_MEMBERLESS_STATES = {"empty", "dead"}
 
 
 class _Block(NamedTuple):
@@ -97,7 +96,7 @@ class _Groups:
     ) -> None:
         self._snapshot, self._window, self._rules, self._remainders = snapshot, window, rules, remainders
         self._past = past
-        self._memberless = np.array([_is_memberless(group) for group in snapshot.groups], np.bool_)
+        self._memberless = np.array([group.has_no_members for group in snapshot.groups], np.bool_)
         self._shared = np.array([group.type is GroupType.SHARE for group in snapshot.groups], np.bool_)
         self._totals = partition_lag.totals(snapshot)
         self._block, self.needs_marker_check = self._judge_all()
@@ -175,10 +174,13 @@ class _Groups:
         if table_row >= 0:
             row = self._facts(block.worst_current, block.worst_stats, number, table_row, number)
         whole = row is None or evidence.about_group(verdict, total, affected)
+        if row is not None and self.columns.status[number] == TOO_EARLY:
+            finding = evidence.too_early(row)
+        else:
+            group, onset = self._snapshot.groups[number], self.columns.onsets.at(number)
+            finding = evidence.of_group(group, verdict, total, affected, row, onset)
         return GroupHealth(
-            finding=evidence.of_group(
-                self._snapshot.groups[number], verdict, total, affected, row, self.columns.onsets.at(number)
-            ),
+            finding=finding,
             lag=total,
             consume_rate=_optional(groups.consume_rate, number),
             produce_rate=_optional(groups.produce_rate, number),
@@ -214,10 +216,6 @@ class _Groups:
         tp = self._snapshot.offsets.ends.tp(int(self._snapshot.offsets.end[table_row]))
         numbers = (column[at].item() for column in (*current, *stats))
         return evidence.RowFacts(tp, self._snapshot.at_ms, self._rules.of(number), terms, *numbers)
-
-
-def _is_memberless(group: GroupSnapshot) -> bool:
-    return not group.members and group.state.lower() in _MEMBERLESS_STATES
 
 
 def _runs(bounds: Ints, groups: Ints, samples: int) -> Iterator[Ints]:

@@ -10,7 +10,7 @@ StatusCodes = NDArray[np.uint8]
 """Indexes into URGENCY: lower is more urgent."""
 
 TOO_EARLY = -1
-"""A status code: the group is ok, but the window is too short for a verdict."""
+"""A status code: the group is ok so far, but the window is too short for a verdict. Its finding is UNKNOWN."""
 
 
 class Status(StrEnum):

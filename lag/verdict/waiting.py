@@ -17,7 +17,9 @@ class Waiting(NamedTuple):
     unmoved_ms    the first poll that saw it
     seen_ms       the last poll that knew a committed offset
     before_ms     the last poll that saw another one before it
-    since_ms      the first poll since which records wait under it in every poll that knows
+    is_held       1: the last poll that knows found it at the last stable offset, below the log end: an open transaction
+                  keeps the records after it from being read
+    since_ms      the first poll since which records wait under it, held or not, in every poll that knows
     first_ms      the first poll that had the row
     commit_ms     its first commit record
     commit_is_exact  1: it became the committed offset with that record
@@ -30,6 +32,7 @@ class Waiting(NamedTuple):
     unmoved_ms: Ints
     seen_ms: Ints
     before_ms: Ints
+    is_held: Ints
     since_ms: Ints
     first_ms: Ints
     commit_ms: Ints
@@ -44,22 +47,28 @@ class Waiting(NamedTuple):
         unknown = np.full(rows, UNKNOWN, np.int64)
         return cls(*(unknown for _ in cls._fields))
 
-    def after(self, at_ms: int, committed: Ints, log_end: Ints, commits: RowCommits | None = None) -> "Waiting":
-        """With one poll more. `committed` and `log_end` are int64[n_rows]; `commits` None: no records are read."""
-        polled = self._polled(at_ms, committed, log_end)
+    def after(
+        self, at_ms: int, committed: Ints, last_stable: Ints, log_end: Ints, commits: RowCommits | None = None
+    ) -> "Waiting":
+        """With one poll more. The offsets are int64[n_rows]; `commits` None: no records are read."""
+        polled = self._polled(at_ms, committed, last_stable, log_end)
         return polled if commits is None else polled._with_commits(commits)
 
-    def _polled(self, at_ms: int, committed: Ints, log_end: Ints) -> "Waiting":
+    def _polled(self, at_ms: int, committed: Ints, last_stable: Ints, log_end: Ints) -> "Waiting":
         read = committed != UNKNOWN
         known = read & (log_end != UNKNOWN)
         moved = read & (committed != self.committed)
         back = moved & (committed < self.committed)
-        waits = np.where(~moved & (self.since_ms != UNKNOWN), self.since_ms, at_ms)
+        held = (committed >= last_stable) & (last_stable < log_end)
+        is_held = np.where(known & (last_stable != UNKNOWN), held, np.where(moved, 0, self.is_held == 1))
+        goes_on = ~moved & (is_held == self.is_held) & (self.since_ms != UNKNOWN)
+        waits = np.where(goes_on, self.since_ms, at_ms)
         return Waiting(
             committed=np.where(read, committed, self.committed),
             unmoved_ms=np.where(moved, at_ms, self.unmoved_ms),
             seen_ms=np.where(read, at_ms, self.seen_ms),
             before_ms=np.where(moved, self.seen_ms, self.before_ms),
+            is_held=is_held,
             since_ms=np.where(known, np.where(log_end > committed, waits, UNKNOWN), self.since_ms),
             first_ms=np.where(self.first_ms == UNKNOWN, at_ms, self.first_ms),
             commit_ms=np.where(moved, UNKNOWN, self.commit_ms),

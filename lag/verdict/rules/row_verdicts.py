@@ -98,10 +98,12 @@ def _time_lag(window: RowWindow, current: CurrentRows) -> TimeLags:
 def _drain(current: CurrentRows, stats: WindowStats, codes: StatusCodes, rules: Rules) -> Floats:
     """As `rates.drain`; but lag / consume rate for a partition that keeps up, and NaN for "never" after a burst.
 
+    NaN also where an open transaction holds the records: the rates do not tell when it ends.
+
     Where a group keeps up, the difference of the rates is noise: a few records would take "never" or a long time.
     """
     ok = codes == STATUS_CODE[Status.OK]
     keeps_up = ok & (current.lag > 0) & (current.lag <= stats.jitter) & (stats.consume > 0)
     seconds = rates.drain(current.lag, stats.consume, stats.produce, rules.gain)
-    seconds = np.where(stats.after_burst & (seconds == NEVER), np.nan, seconds)
+    seconds = np.where(stats.held | (stats.after_burst & (seconds == NEVER)), np.nan, seconds)
     return np.where(keeps_up, current.lag / np.where(keeps_up, stats.consume, 1.0), seconds)

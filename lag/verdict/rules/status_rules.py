@@ -7,7 +7,7 @@ The status of a partition is that of the first rule that holds:
 2. A partition is *quiet* when, in enough polls (`Rules.min_samples`, `Rules.min_s`), its lag was above the floor and
    its committed offset did not move. A quiet partition is
    - held, if the committed offset has reached the last stable offset and an open transaction keeps that below the log
-     end;
+     end; in that time there was nothing that the group could have read;
    - ok, if the lag is one record, which may be a transaction marker that no consumer can read; a look into the log or
      a second record decides;
    - stalled, if another partition of the group moved after this one stopped moving;
@@ -104,9 +104,11 @@ class WindowStats(NamedTuple):
     """What the window shows of each row: [n_rows] each, int64 (-1 = never), bool, or float64 (NaN = unknown).
 
     samples        polls with a known lag, the first at `first_ms`
-    run_samples    polls at the end of the window, since `run_since_ms`, in which the lag was above the floor and the
-                   committed offset did not move; in that time `arrived` records were produced
+    run_samples    polls at the end of the window, since `run_since_ms`, in which the lag was above the floor, the
+                   committed offset did not move, and an open transaction held it (`held`) in all of them or in none; in
+                   that time `arrived` records were produced
     run_is_whole   the run began at the first poll with a known lag, or earlier
+    held           an open transaction keeps the newest lag from being read
     quiet          the run is long enough for a verdict
     moved_ms       the first poll that saw the newest committed offset
     peak           the highest committed offset
@@ -123,6 +125,7 @@ class WindowStats(NamedTuple):
     run_since_ms: Ints
     run_is_whole: Flags
     arrived: Ints
+    held: Flags
     quiet: Flags
     moved_ms: Ints
     peak: Ints
@@ -153,11 +156,13 @@ def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, rules: Rule
     """Everything that the rules need; `lag` is int64[n_samples, n_rows], from `rates.lags`."""
     times, known = window.times_ms, lag != UNKNOWN
     moved = _moves(window.committed)
-    run = _run(window.committed, lag, rules)
+    held = window.held if window.held is not None else np.zeros(lag.shape, np.bool_)
+    run = _run(window.committed, lag, held, rules)
     run_samples, since_ms = run.sum(axis=0), _first_ms(run, times)
     consume, produce, after_burst = _rates(window, lag, rules)
     jitter = np.maximum(rules.noise_records, rules.noise_s * np.nan_to_num(produce))
-    early, late = _thirds(lag, current, times, rules)
+    readable = np.where(held, 0, lag)
+    early, late = _thirds(readable, current, times, rules)
     noise = np.maximum(jitter, rules.noise_share * np.nan_to_num(early))
     run_start = np.argmax(run, axis=0)
     return WindowStats(
@@ -167,7 +172,8 @@ def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, rules: Rule
         run_since_ms=since_ms,
         run_is_whole=(since_ms != UNKNOWN) & ~(known & ~run).any(axis=0),
         arrived=current.log_end - np.take_along_axis(window.log_end, run_start[None], axis=0)[0],
-        quiet=_quiet(run_samples, since_ms, moved, lag, times, rules),
+        held=held[-1],
+        quiet=_quiet(run_samples, since_ms, moved, readable, times, rules),
         moved_ms=_last_ms(moved, times[1:]),
         peak=window.committed.max(axis=0),
         consume=consume,
@@ -187,11 +193,10 @@ def row_status(
 
     A share group is never rewound: its start offset stays below records that were acknowledged out of order (KIP-932).
     """
-    lag, committed = current.lag, current.committed
+    lag = current.lag
     enough = stats.samples >= rules.min_samples
     empty = (current.log_end != UNKNOWN) & (current.log_end == current.log_start)
     no_commit = current.problem == _NO_COMMIT
-    open_transaction = (current.last_stable != UNKNOWN) & (current.last_stable < current.log_end)
     active = (stats.moved_ms != UNKNOWN) & ~stats.quiet
     others_moved = group_moved_ms > stats.run_since_ms + rules.min_s * 1000
     change, behind = stats.late - stats.early, lag > stats.jitter
@@ -204,11 +209,11 @@ def row_status(
         (np.isin(current.problem, UNREAD_CODES) | (lag == UNKNOWN), Status.UNKNOWN),
         (lag <= rules.lag_floor, Status.OK),
         (current.remainder == MARKERS_ONLY, Status.OK),
-        (stats.quiet & open_transaction & (committed >= current.last_stable), Status.HELD),
+        (stats.quiet & stats.held, Status.HELD),
         ((stats.quiet | memberless & ~active) & maybe_markers(current, rules), Status.OK),
         (stats.quiet & ~memberless & others_moved, Status.STALLED),
         (stats.quiet & (~memberless | (group_moved_ms != UNKNOWN)), Status.STOPPED),
-        (enough & (stats.peak > committed) & ~shared, Status.REWOUND),
+        (enough & (stats.peak > current.committed) & ~shared, Status.REWOUND),
         (memberless & ~active, Status.NO_MEMBERS),
         ((change > stats.noise) & behind & (stats.produce > stats.consume), Status.FALLING_BEHIND),
         ((change < -stats.noise) & behind & (stats.consume > stats.produce), Status.CATCHING_UP),
@@ -260,13 +265,14 @@ def _moves(committed: Ints) -> Flags:
     return moves
 
 
-def _run(committed: Ints, lag: Ints, rules: Rules) -> Flags:
+def _run(committed: Ints, lag: Ints, held: Flags, rules: Rules) -> Flags:
     """bool[n_samples, n_rows]: known samples at the end of the window with the newest commit and a lag above the floor.
 
+    All are held, or none is: when an open transaction ends, the time begins in which the group could have read.
     Unknown samples neither end the run nor count. Without a known newest sample there is no run.
     """
     known = lag != UNKNOWN
-    waits = (lag > rules.lag_floor) & (committed == committed[-1])
+    waits = (lag > rules.lag_floor) & (committed == committed[-1]) & (held == held[-1])
     unbroken = np.logical_and.accumulate((waits | ~known)[::-1], axis=0)[::-1]
     run: Flags = unbroken & known & known[-1]
     return run

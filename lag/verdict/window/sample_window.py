@@ -1,21 +1,25 @@
-"""The offsets of the last polls as arrays: committed offset, log start and log end of every row.
+"""The last polls as arrays: committed offset, log start and log end of every row, and whether it is held.
 
 The collector's thread fills a `SampleRing`; a verdict reads a `Window`, an immutable view of it. Rows follow the newest
 snapshot: rows that disappear are dropped, new rows start with unknown samples. The ring has a budget of cells, so that
 a large cluster keeps fewer polls and memory does not grow with time.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lag.model import ClusterSnapshot, GroupType, Topic, is_created_again
-from lag.offsets import UNKNOWN, Codes, EndOffsets, Ints, OffsetTable
+from lag.offsets import UNKNOWN, Codes, EndOffsets, Flags, Ints, OffsetTable
 from lag.verdict import row_index
 from lag.verdict.onset import RowCommits
 from lag.verdict.waiting import Waiting
+
+_T = TypeVar("_T", bound=np.generic)
 
 MAX_SAMPLES = 60
 MIN_SAMPLES = 12
@@ -30,13 +34,15 @@ BLOCK_CELLS = 250_000
 class RowWindow:
     """Rows over time: `times_ms` int64[n_samples]; offsets int64[n_samples, n_rows], oldest first, -1 = unknown.
 
-    `waiting` is None where only the samples are known.
+    `held` is bool[n_samples, n_rows]: the row waits for an open transaction, see `Waiting.is_held`. `held` and
+    `waiting` are None where only the samples are known.
     """
 
     times_ms: Ints
     committed: Ints
     log_start: Ints
     log_end: Ints
+    held: Flags | None = None
     waiting: Waiting | None = None
 
 
@@ -45,7 +51,8 @@ class Window:
     """The samples of one cluster, oldest first; the last one is the newest snapshot.
 
     One int64 array per sample, -1 = unknown: `committed` [n_rows of the snapshot's OffsetTable], `log_start` and
-    `log_end` [n_rows of its EndOffsets]. `end` int32[n_rows of OffsetTable] is the row in EndOffsets. `times_ms` is
+    `log_end` [n_rows of its EndOffsets]. `held`: bool[n_rows of the OffsetTable] per sample; empty where it is not
+    known. `end` int32[n_rows of OffsetTable] is the row in EndOffsets. `times_ms` is
     int64[n_samples].
     """
 
@@ -54,6 +61,7 @@ class Window:
     committed: tuple[Ints, ...]
     log_start: tuple[Ints, ...]
     log_end: tuple[Ints, ...]
+    held: tuple[Flags, ...] = ()
     waiting: Waiting | None = None
 
     def blocks(self, rows: int) -> Iterator[slice]:
@@ -69,6 +77,7 @@ class Window:
             np.stack([column[rows] for column in self.committed]),
             np.stack([column[end] for column in self.log_start]),
             np.stack([column[end] for column in self.log_end]),
+            np.stack([column[rows] for column in self.held]) if self.held else None,
             None if self.waiting is None else self.waiting.of_rows(rows),
         )
 
@@ -79,6 +88,12 @@ class _Sample:
     committed: Ints
     log_start: Ints
     log_end: Ints
+    held: Flags
+
+    def map(self, of_rows: Callable[[NDArray[Any]], NDArray[Any]], of_ends: Callable[[Ints], Ints]) -> "_Sample":
+        """With its columns of group rows and those of logs changed."""
+        log_start, log_end = of_ends(self.log_start), of_ends(self.log_end)
+        return _Sample(self.at_ms, of_rows(self.committed), log_start, log_end, of_rows(self.held))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,9 +140,11 @@ class SampleRing:
         groups = tuple(group.group_id for group in snapshot.groups)
         self._rekey(_Keys(groups, table.bounds, table.end, ends))
         self._forget(self._recreated(ends, snapshot.topics), table)
-        sample = _Sample(snapshot.at_ms, *map(_frozen_copy, (_positions(snapshot), ends.log_start, ends.log_end)))
-        self._waiting = self._waiting.after(snapshot.at_ms, sample.committed, sample.log_end[table.end], commits)
-        self._samples.append(sample)
+        committed, log_start, log_end = map(_frozen_copy, (_positions(snapshot), ends.log_start, ends.log_end))
+        stable, high = ends.last_stable[table.end], log_end[table.end]
+        self._waiting = self._waiting.after(snapshot.at_ms, committed, stable, high, commits)
+        held = _frozen(self._waiting.is_held == 1)
+        self._samples.append(_Sample(snapshot.at_ms, committed, log_start, log_end, held))
         del self._samples[: -self.capacity(len(table), len(ends))]
         return self._window(table)
 
@@ -146,10 +163,8 @@ class SampleRing:
         ends = row_index.partition_indexer(old.ends, keys.ends)
         rows = _row_indexer(old, keys, ends)
         self._waiting = self._waiting.reindexed(rows)
-        self._samples = [
-            _Sample(s.at_ms, _reindexed(s.committed, rows), _reindexed(s.log_start, ends), _reindexed(s.log_end, ends))
-            for s in self._samples
-        ]
+        of_rows, of_ends = partial(_reindexed, indexer=rows), partial(_reindexed, indexer=ends)
+        self._samples = [s.map(of_rows, of_ends) for s in self._samples]
 
     def _recreated(self, ends: EndOffsets, topics: Mapping[str, Topic]) -> NDArray[np.bool_]:
         """bool[n_ends]: earlier samples are of another log: new topic id, or a lower log end or log start."""
@@ -170,10 +185,8 @@ class SampleRing:
             return
         rows = recreated[table.end]
         self._waiting = self._waiting.forgotten(rows)
-        self._samples = [
-            _Sample(s.at_ms, _blank(s.committed, rows), _blank(s.log_start, recreated), _blank(s.log_end, recreated))
-            for s in self._samples
-        ]
+        of_rows, of_ends = partial(_blank, where=rows), partial(_blank, where=recreated)
+        self._samples = [s.map(of_rows, of_ends) for s in self._samples]
 
     def _window(self, table: OffsetTable) -> Window:
         return Window(
@@ -182,6 +195,7 @@ class SampleRing:
             committed=tuple(s.committed for s in self._samples),
             log_start=tuple(s.log_start for s in self._samples),
             log_end=tuple(s.log_end for s in self._samples),
+            held=tuple(s.held for s in self._samples),
             waiting=self._waiting,
         )
 
@@ -210,14 +224,19 @@ def _row_indexer(old: _Keys, new: _Keys, ends: Ints) -> Ints:
     return row_index.sorted_indexer(row_index.group_of_row(old.bounds) * width + old.end, wanted)
 
 
-def _reindexed(column: Ints, indexer: Ints) -> Ints:
+def _reindexed(column: NDArray[_T], indexer: Ints) -> NDArray[_T]:
     if not len(column):
-        return _frozen(np.full(len(indexer), UNKNOWN, np.int64))
-    return _frozen(np.where(indexer < 0, UNKNOWN, column[indexer]))
+        return _frozen(np.full(len(indexer), _none(column), column.dtype))
+    return _frozen(np.where(indexer < 0, _none(column), column[indexer]))
 
 
-def _blank(column: Ints, where: NDArray[np.bool_]) -> Ints:
-    return _frozen(np.where(where, UNKNOWN, column))
+def _blank(column: NDArray[_T], where: Flags) -> NDArray[_T]:
+    return _frozen(np.where(where, _none(column), column))
+
+
+def _none(column: NDArray[Any]) -> int | bool:
+    """What a row has that no poll has seen."""
+    return False if column.dtype == np.bool_ else UNKNOWN
 
 
 def _decreased(columns: Sequence[Ints], now: Ints) -> NDArray[np.bool_]:
@@ -239,6 +258,6 @@ def _frozen_copy(column: Ints) -> Ints:
     return _frozen(np.array(column, np.int64))
 
 
-def _frozen(column: Ints) -> Ints:
+def _frozen(column: NDArray[_T]) -> NDArray[_T]:
     column.flags.writeable = False
     return column

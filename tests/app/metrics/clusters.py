@@ -51,6 +51,7 @@ def _as_the_reader(made: ClusterSnapshot) -> ClusterSnapshot:
         replicas=((1, 2), (1, 2), (2, 1)),
         in_sync=((1, 2), (2,), ()),
         cleanup_policy="compact",
+        retention_ms=3_600_000,
     )
     protocols = {GroupType.SHARE: "share", GroupType.STREAMS: "streams"}
     groups = tuple(replace(g, protocol_type=protocols.get(g.type, "consumer")) for g in made.groups)

@@ -268,6 +268,7 @@ def why(
     ends: Callable[[int], int],
     polls: int = 12,
     left: Remainder = Remainder.UNKNOWN,
+    status: Status = Status.OK,
     **spec: Any,
 ) -> str:
     """What the Overview says of the group "g" with the one partition t-0, after polls ten seconds apart."""
@@ -278,7 +279,7 @@ def why(
         window = trend.append(snapshot)
     health = judge(snapshot, window, remainders=np.array([REMAINDERS.index(left)], np.uint8))
     (row,) = build_group_table(snapshot, health).frame.to_dict("records")
-    assert row["status"] == "ok"
+    assert row["status"] == status
     return str(row["why"])
 
 
@@ -293,9 +294,14 @@ def test_a_group_of_which_markers_may_be_left_says_so() -> None:
     assert why(lambda n: 9, lambda n: 10) == "the remaining offsets may be transaction markers only"
 
 
+def test_a_group_says_for_how_long_it_is_watched_until_it_has_a_verdict() -> None:
+    needs = "a verdict needs 6 polls in 45 s"
+    first, second = (why(lambda n: 10, lambda n: 90, polls=polls, status=Status.UNKNOWN) for polls in (1, 2))
+    assert first == f"80 records behind on t-0 after 1 poll in 0 s: {needs}"
+    assert second == f"80 records behind on t-0 after 2 polls in 10 s: {needs}; oldest record more than 10 s old"
+
+
 def test_a_group_that_is_well_says_why_its_time_lag_is_not_known() -> None:
-    assert why(lambda n: 10, lambda n: 90, polls=1) == "one poll so far, two are needed"
-    assert why(lambda n: 10, lambda n: 90, polls=2) == "the record is older than the first poll, 10 s ago"
     assert why(lambda n: None, lambda n: 0) == "no committed offset on t-0, and no records"
 
 

@@ -175,7 +175,7 @@ def test_verdict_and_lag_are_those_of_the_most_urgent_group_and_the_slowest_is_n
 def test_of_groups_with_one_verdict_the_slowest_counts() -> None:
     groups = {"a": group({"t-0": 8}), "b": group({"t-0": 2}), "c": group({"t-0": 5})}
     row = built(cluster(groups, {"t-0": end(9)}), {"t": [(9, 9)]}).loc["t"]
-    assert (row["urgent_group"], row["urgent_status"], row["urgent_lag"], row["note"]) == ("b", "● OK", 7, "")
+    assert (row["urgent_group"], row["urgent_status"], row["urgent_lag"], row["note"]) == ("b", "◌ Unknown", 7, "")
 
 
 def test_every_row_has_the_verdict_and_lag_of_the_group_it_names(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -238,7 +238,8 @@ def test_a_group_that_loses_records_before_the_most_urgent_one_is_noted() -> Non
 
 def test_records_that_are_deleted_unread_leave_no_time() -> None:
     polls = [({"g": {"t-0": 5}}, {"t-0": end(130, start=10)}) for _ in range(4)]
-    assert row_after(polls, None)["deleted_in_s"] == 0.0
+    assert row_after(polls, HOUR_MS)["deleted_in_s"] == 0.0
+    assert np.isnan(row_after(polls, None)["deleted_in_s"])  # nothing shows that more are deleted
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,14 @@ def test_a_verdict_begins_at_its_onset_and_lasts_until_the_next(tmp_path: Path) 
     ]  # fmt: skip
 
 
+def test_a_verdict_that_is_over_takes_back_no_other_verdict(tmp_path: Path) -> None:
+    held = [poll(at, status=Status.HELD, onset=5, onset_is_exact=True) for at in (10, 20, 30)]
+    found = stored(tmp_path, poll(0), *held, poll(40, status=STOPPED, onset=3, onset_is_exact=True), poll(50), poll(60))
+    assert periods(verdict_periods(found, Finding(OK, "", ""), NOON_MS + 60_000, [])) == [
+        (0, 5, OK), (5, 30, Status.HELD), (30, 50, STOPPED), (50, 60, OK),
+    ]  # fmt: skip
+
+
 def test_the_onset_of_the_page_counts_more_than_the_polls_of_that_time(tmp_path: Path) -> None:
     found = stored(tmp_path, poll(0), poll(10), poll(20), poll(30, status=STALLED))
     assert periods(verdict_periods(found, since(8, STOPPED), NOON_MS + 40_000, [])) == [(0, 8, OK), (8, 40, STOPPED)]

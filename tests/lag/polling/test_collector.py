@@ -225,9 +225,9 @@ def test_recorded_ones_stay_while_polls_have_seen_nothing_newer(collect: Any) ->
 
 
 def test_each_poll_is_judged_by_the_policy_of_its_time(collect: Any) -> None:
-    tolerant = Reading(Policy(GroupPolicy(Rules(lag_floor=100))))
-    broken = Reading(tolerant.value, ConfigError("policy.yaml is broken"))
-    readings = iter([default_policy(), tolerant])
+    patient = Reading(Policy(GroupPolicy(Rules(trend_samples=9))))
+    broken = Reading(patient.value, ConfigError("policy.yaml is broken"))
+    readings = iter([default_policy(), patient])
     lost = Script(lambda number, at_ms: cluster({"g": group({"t-0": 50})}, {"t-0": end(150)}, number, at_ms))
     collector = collect(lost, interval_s=3600, read_policy=lambda: next(readings, broken))
     seen = []
@@ -235,7 +235,7 @@ def test_each_poll_is_judged_by_the_policy_of_its_time(collect: Any) -> None:
         seen.append(the(Report, collector.wait_for(number, PATIENCE_S)))
         collector.poll_now()
     evidence = [report.health.groups[0].finding.evidence for report in seen]
-    assert ["needed for a verdict" in sentence for sentence in evidence] == [True, False, False]
+    assert ["a verdict needs 9 polls" in sentence for sentence in evidence] == [False, True, True]
     assert [report.policy_problem for report in seen] == [None, None, broken.problem]
 
 

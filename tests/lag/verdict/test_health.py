@@ -1,6 +1,7 @@
 """A snapshot's health as pages use it: a sequence of groups, partitions on demand."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -81,7 +82,7 @@ def test_groups_without_partitions_stand_among_others() -> None:
     groups = {"a": group({}), "b": group({"t-0": 1}), "c": group({})}
     health = judged([cluster(groups, {"t-0": end(3)}, 1, 1000)])
     assert [found.lag.records for found in health.groups] == [0, 2, 0]
-    assert [found.finding.status for found in health.groups] == [Status.OK] * 3
+    assert [found.finding.status for found in health.groups] == [Status.OK, Status.UNKNOWN, Status.OK]
 
 
 def test_columns_have_the_drain_time_of_every_group() -> None:
@@ -105,3 +106,9 @@ def test_time_lags_of_some_rows_are_those_of_their_partitions() -> None:
 
 def test_the_facts_of_a_row_are_its_columns_in_order() -> None:
     assert RowFacts._fields[4:] == CurrentRows._fields + WindowStats._fields
+
+
+def test_a_group_that_waits_has_no_verdict_until_it_is_watched_long_enough() -> None:
+    found = [judged(islice(polls(["a"]), n)).groups[0].finding for n in (1, 3)]
+    assert {finding.status for finding in found} == {Status.UNKNOWN}
+    assert found[1].rule == "too early for a verdict"
