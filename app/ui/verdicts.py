@@ -58,7 +58,8 @@ VERDICTS: dict[Status, Verdict] = {
         "▲ Records lost",
         Fills("#E26A33", "#C44A27"),
         "The committed offset is below the log start: Kafka deleted records before the group read them.",
-        "Increase the topic's retention or make the group faster. Lost records can only be restored from elsewhere.",
+        "Find out what deletes the records, then keep them longer or make the group faster. Lost records can only be "
+        "restored from elsewhere.",
     ),
     Status.BEYOND_END: Verdict(
         "▷ Beyond the end",

@@ -180,7 +180,8 @@ def _differences(assigned: Owners, planned: Owners) -> Iterator[Difference]:
 def _sentence(group: Group, different: tuple[Difference, ...], partitions: int) -> str:
     name = group.assignor or ""
     if different:
-        return f"{len(different)} of {partitions} partitions would have a different owner if {name} ran again."
+        have = "partition has" if partitions == 1 else "partitions have"
+        return f"{len(different)} of {partitions} {have} another owner than {name} computes from what it last knew."
     rule = RULES.get(name, f"{name} has a rule of its own")
     text = f"The assignor computes exactly this assignment from what the members own: {rule}."
     if name in RANDOM_ORDER and any(member.instance_id is None for member in group.members):

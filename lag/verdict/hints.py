@@ -20,7 +20,7 @@ MIN_PARTITIONS = 3
 RANGE = "range"
 """The name of both range assignors, that of clients and that of brokers."""
 
-HINTED = frozenset({Status.FALLING_BEHIND, Status.STALLED})
+HINTED = frozenset({Status.FALLING_BEHIND, Status.STALLED, Status.LOST, Status.TOPIC_DELETED})
 """The verdicts on which there can be a hint."""
 
 Rows = Sequence[tuple[PartitionLag, PartitionHealth]]
@@ -31,7 +31,6 @@ class Remedy(StrEnum):
 
     NONE = "none"
     ADD_MEMBERS = "add members"
-    ADD_PARTITIONS = "add partitions"
     RESTART_MEMBER = "restart member"
 
 
@@ -64,7 +63,19 @@ def hint(group: GroupSnapshot, status: Status, rows: Rows, names: Mapping[str, s
         return _hot(existing, affected) or _slow(group, affected, names) or _parallel(group, existing)
     if status is Status.STALLED and affected:
         return _stalled_share_group(group, affected) if is_shared else _stalled(affected, names)
-    return None
+    return _WITHOUT_MEMBERS.get(status) if group.has_no_members else None
+
+
+_WITHOUT_MEMBERS: Mapping[Status, Hint] = {
+    Status.LOST: Hint(
+        "Start its consumers before Kafka deletes more. Lost records can only be restored from elsewhere.",
+        "It has no members, so nothing is read.",
+    ),
+    Status.TOPIC_DELETED: Hint(
+        "Delete its offsets for the topic, or the group if it is no longer needed.",
+        "It has no members. Its offsets expire offsets.retention.minutes after its last member left.",
+    ),
+}
 
 
 def _hot(rows: Rows, behind: Rows) -> Hint | None:
@@ -117,9 +128,9 @@ def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
             "more members would be idle.",
         )
     return Hint(
-        "Add partitions and members, or make processing faster.",
-        f"It has {have}: without new partitions, more members would be idle.",
-        Remedy.ADD_PARTITIONS,
+        "Make processing faster, or add partitions and members.",
+        f"It has {have}, so more members would be idle. New partitions get only new records, keys then map to other "
+        "partitions, and a topic never shrinks.",
     )
 
 

@@ -116,7 +116,7 @@ def facts(view: GroupView) -> str:
         f"{formats.plural(lag.lost_records, 'record')} lost" if lag.lost_records else "",
         _when(view.health) if lag.records else "",
         _oldest(view.health) if lag.records else "",
-        members if view.is_read else "members unknown",
+        members if view.is_read or group.has_no_members else "members unknown",
         group.state or "state unknown",
         verdicts.TYPES[group.type] + (f", {formats.md(group.assignor)}" if group.assignor else ""),
         f"epoch {group.epoch}" if group.epoch is not None else "",

@@ -72,7 +72,10 @@ def test_cooperative_group_is_planned_from_what_was_claimed_not_from_what_came_o
         Difference(TP("orders", 5), ("a",), ("b",)),
     )
     assert found.moves_now == 0  # balanced, so a rebalance now would leave all where it is
-    assert found.sentence == "2 of 6 partitions would have a different owner if cooperative-sticky ran again."
+    assert (
+        found.sentence
+        == "2 of 6 partitions have another owner than cooperative-sticky computes from what it last knew."
+    )
     assert found.reasons == ("No reason found: the leader or broker may run another version of the assignor.",)
 
 

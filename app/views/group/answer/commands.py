@@ -62,12 +62,6 @@ def commands(view: GroupView, snapshot: ClusterSnapshot, tools: Tools) -> list[C
     return [Command("Show its members and their hosts", describe)]
 
 
-def add_partitions(topic: str, partitions: int, tools: Tools) -> Command:
-    """Records with the same key can then be in another partition than before, so the purpose says so."""
-    line = tools.line("kafka-topics", "--alter", "--topic", topic, "--partitions", str(partitions))
-    return Command(f"Grow the topic to {partitions:,} partitions. Keys then map to other partitions", line)
-
-
 def _groups(view: GroupView, tools: Tools, action: str, *arguments: str) -> str:
     tool = TOOLS.get(view.group.type, "kafka-consumer-groups")
     return tools.line(tool, action, "--group", view.group.group_id, *arguments)

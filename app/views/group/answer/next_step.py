@@ -8,7 +8,7 @@ from app.ui import formats, state, verdicts, widgets
 from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
 from app.views.group.answer import remedy
-from app.views.group.answer.commands import Command, Tools, add_partitions, commands
+from app.views.group.answer.commands import Command, Tools, commands
 from app.views.group.answer.reset_link import ResetLink, reset_link
 from app.views.group.state import view as view_of
 from app.views.group.view import GroupView
@@ -52,8 +52,6 @@ def next_step(page: state.Shown, group_id: str) -> NextStep | None:
     its = None if draft is None else remedy.change(found, view, draft)
     if draft is None or its is None:
         return NextStep(advised.action, advised.reason, lines, reset=reset_link(view))
-    if grown := its.partitions:
-        lines = (add_partitions(grown.topic, grown.partitions, tools), *lines)
     return NextStep(advised.action, advised.reason, lines, its.condition, draft.then(its.actions), reset_link(view))
 
 

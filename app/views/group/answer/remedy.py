@@ -7,9 +7,12 @@ from app.ui.scenario.draft import MOST_AT_ONCE, Draft
 from app.views.group.view import GroupView
 from assignors.whatif.comparison import Outcome
 from assignors.whatif.drain import Drain
-from assignors.whatif.events import Action, AddPartitions, Restart, Scenario
+from assignors.whatif.events import Action, Restart, Scenario
 from assignors.whatif.suggested_joins import suggested_joins, usual_topics
 from lag.verdict.hints import Hint, Remedy, places
+
+HEADROOM = 1.1
+"""The capacity that is suggested, over what is produced: the rest drains the backlog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +21,6 @@ class Change:
 
     condition: str
     actions: tuple[Action, ...]
-
-    @property
-    def partitions(self) -> AddPartitions | None:
-        """The topic that grows, if one does."""
-        return next((its for its in self.actions if isinstance(its, AddPartitions)), None)
 
 
 def change(hint: Hint | None, view: GroupView, draft: Draft) -> Change | None:
@@ -34,37 +32,20 @@ def change(hint: Hint | None, view: GroupView, draft: Draft) -> Change | None:
         case Hint(remedy=Remedy.ADD_MEMBERS):
             most = places(view.group.assignor, (row.tp.topic for row in view.lags))
             return _more_members(scenario, _missing(scenario, most))
-        case Hint(remedy=Remedy.ADD_PARTITIONS):
-            return _more_partitions(scenario, view, _missing(scenario, None))
     return None
 
 
-def _missing(scenario: Scenario, members_with_partitions: int | None) -> int:
-    """How many more members can process what is produced: at least 1, and no more than get a partition."""
+def _missing(scenario: Scenario, members_with_partitions: int) -> int:
+    """How many more members process what is produced and the backlog: at least 1, and no more than get a partition."""
     loads, members = scenario.loads, len(scenario.members)
     capacity, produced = loads.default_capacity_per_s, sum(loads.produced_per_s.values())
-    needed = int(produced / capacity) + 1 - members if capacity else 1
-    most = MOST_AT_ONCE
-    if members_with_partitions is not None:
-        most = min(most, members_with_partitions - members)
-    return max(1, min(needed, most))
+    needed = int(HEADROOM * produced / capacity) + 1 - members if capacity else 1
+    return max(1, min(needed, MOST_AT_ONCE, members_with_partitions - members))
 
 
 def _more_members(scenario: Scenario, count: int) -> Change:
     joins = suggested_joins(scenario, count, usual_topics(scenario.members), None)
     return Change(f"{formats.plural(count, 'member')} {'joins' if count == 1 else 'join'}", tuple(joins))
-
-
-def _more_partitions(scenario: Scenario, view: GroupView, count: int) -> Change | None:
-    """The topic with the highest lag gets a partition for each member, those that join included."""
-    worst = max(view.lags, key=lambda row: row.lag_records or 0)
-    topic = scenario.topics.get(worst.tp.topic)
-    if topic is None:
-        return None
-    partitions = max(topic.partitions + 1, len(scenario.members) + count)
-    joins = _more_members(scenario, count)
-    grows = f"{topic.name} grows to {formats.plural(partitions, 'partition')}"
-    return Change(f"{grows} and {joins.condition}", (AddPartitions(topic.name, partitions), *joins.actions))
 
 
 def effect(outcome: Outcome) -> str:

@@ -58,8 +58,17 @@ def test_a_record_older_than_our_samples_and_than_its_retention_may_go_at_any_mo
     assert left([5] * 4, [0] * 4, ENDS, 30_000) == (0.0, None)
 
 
-def test_a_position_below_the_log_start_is_lost_already() -> None:
-    assert left([25] * 4, [28] * 4, ENDS, None) == (0.0, None)
+def test_a_position_below_the_log_start_loses_more_at_once_where_records_are_deleted() -> None:
+    assert left([25] * 4, [28] * 4, ENDS, MINUTE_MS) == (0.0, None)
+    assert left([5] * 4, [8] * 4, ENDS, MINUTE_MS) == (0.0, None)
+    assert left([5] * 4, [0, 10, 20, 28], ENDS, None) == (0.0, None)
+
+
+@pytest.mark.parametrize("retention_ms", [FOREVER, None])
+def test_when_a_group_that_lost_records_loses_more_is_unknown_without_retention_and_deletions(
+    retention_ms: Any,
+) -> None:
+    assert left([25] * 4, [28] * 4, ENDS, retention_ms) == (None, None)
 
 
 @pytest.mark.parametrize("retention_ms", [FOREVER, None])
