@@ -67,7 +67,7 @@ class Board:
             last = self._polls.get(cluster)
             poll = poll_of(cluster, health, frozenset() if last is None else last.undecided | last.verdicts.keys())
             self._polls[cluster] = poll
-            self._incidents = after(self._incidents, poll, self._least(), self._new_id)
+            self._incidents = after(self._incidents, poll, self._least(), self._sent_close(), self._new_id)
             self._changed.notify_all()
 
     def due(self, target: Target, failed: Sequence[str] = ()) -> tuple[Incident, Event] | None:
@@ -136,6 +136,9 @@ class Board:
 
     def _least(self) -> Severity:
         return min((target.rules.threshold for target in self._notices.targets), default=Severity.CRITICAL)
+
+    def _sent_close(self) -> frozenset[str]:
+        return frozenset(target.name for target in self._notices.targets if target.rules.send_close)
 
     def _with_evidence(self, incident: Incident) -> Incident:
         poll = self._polls.get(incident.cluster)

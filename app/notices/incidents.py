@@ -1,6 +1,6 @@
 """Incidents: from the first verdict of a group that is not OK until it is OK again. Pure; the clock is an argument."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from app.notices.severity import SEVERITY, Severity
@@ -8,7 +8,10 @@ from lag.verdict.health import Finding, Health
 from lag.verdict.status import TOO_EARLY, URGENCY, Status
 
 KEPT_CLOSED_MS = 24 * 3600 * 1000
-"""A closed incident whose end could not be sent for this long is forgotten."""
+"""How long a closed incident is kept for targets that are no longer in the file, or are sent no ends."""
+
+MOST_CLOSED = 10_000
+"""Closed incidents that are kept until their end is sent; of more, those that closed first are forgotten."""
 
 GONE = "the group no longer exists"
 NOT_READ = "the cluster is no longer monitored"
@@ -58,9 +61,9 @@ class Incident:
         return replace(self, deliveries={name: sent for name, sent in self.deliveries.items() if name != target})
 
     @property
-    def awaits_close(self) -> bool:
-        """A target knows of it, and not of its end."""
-        return any(not delivery.closed for delivery in self.deliveries.values())
+    def awaiting_close(self) -> Collection[str]:
+        """The targets that know of it, and not of its end."""
+        return [name for name, delivery in self.deliveries.items() if not delivery.closed]
 
 
 Incidents = Mapping[str, Incident]
@@ -105,13 +108,16 @@ def poll_of(cluster: str, health: Health, seen: frozenset[str]) -> Poll:
     )
 
 
-def after(incidents: Incidents, poll: Poll, least: Severity, new_id: Callable[[], str]) -> Incidents:
+def after(
+    incidents: Incidents, poll: Poll, least: Severity, sent_close: frozenset[str], new_id: Callable[[], str]
+) -> Incidents:
     """The incidents after a poll of one cluster. Those of other clusters stay as they are.
 
     A verdict of severity `least` or above opens an incident. A group that is OK, or no longer exists, closes its
-    incident. A group that was not read, or has no verdict, changes nothing.
+    incident. A group that was not read, or has no verdict, changes nothing. A closed incident is kept until the
+    targets in `sent_close`, those that are sent ends, know of its end, however late that is.
     """
-    kept = {one.id: _after(one, poll) for one in incidents.values() if not _is_over(one, poll.at_ms)}
+    kept = {one.id: _after(one, poll) for one in _kept(incidents.values(), sent_close, poll.at_ms)}
     known = {one.group_id for one in kept.values() if one.cluster == poll.cluster and one.closed_ms is None}
     failing = {name for name, verdict in poll.verdicts.items() if SEVERITY.get(verdict, 0) >= least}
     opened = [_opened(group_id, poll, new_id()) for group_id in sorted(failing - known)]
@@ -149,7 +155,14 @@ def _after(incident: Incident, poll: Poll) -> Incident:
     return replace(incident, verdict=verdict, evidence=poll.finding(incident.group_id).evidence)
 
 
-def _is_over(incident: Incident, now_ms: int) -> bool:
-    if incident.closed_ms is None:
+def _kept(incidents: Iterable[Incident], sent_close: frozenset[str], now_ms: int) -> list[Incident]:
+    kept = [one for one in incidents if not _is_over(one, sent_close, now_ms)]
+    closed = sorted((one.closed_ms, one.id) for one in kept if one.closed_ms is not None)
+    forgotten = {incident_id for _, incident_id in closed[:-MOST_CLOSED]}
+    return [one for one in kept if one.id not in forgotten]
+
+
+def _is_over(incident: Incident, sent_close: frozenset[str], now_ms: int) -> bool:
+    if incident.closed_ms is None or not sent_close.isdisjoint(incident.awaiting_close):
         return False
-    return not incident.awaits_close or now_ms - incident.closed_ms > KEPT_CLOSED_MS
+    return not incident.awaiting_close or now_ms - incident.closed_ms > KEPT_CLOSED_MS

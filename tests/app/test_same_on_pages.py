@@ -123,7 +123,7 @@ def test_tools_changes_metrics_and_notices_say_what_each_poll_found(seed: int) -
         new = {one.group_id: change_document(one) for one in changes.since(last_id)}
         last_id = changes.last_id()
         poll = incidents.poll_of("prod", report.health, seen)
-        known, board = board, incidents.after(board, poll, Severity.INFO, lambda: str(next(ids)))
+        known, board = board, incidents.after(board, poll, Severity.INFO, frozenset(), lambda: str(next(ids)))
         seen = frozenset(report.snapshot.by_group)
         for one in report.snapshot.groups:
             name, place = one.group_id, {"cluster": "prod", "group": one.group_id}

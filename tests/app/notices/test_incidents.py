@@ -6,19 +6,36 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.notices.incidents import KEPT_CLOSED_MS, Delivery, Incident, Incidents, Poll, after, poll_of, restored
+from app.notices.incidents import (
+    KEPT_CLOSED_MS,
+    MOST_CLOSED,
+    Delivery,
+    Incident,
+    Incidents,
+    Poll,
+    after,
+    poll_of,
+    restored,
+)
 from app.notices.severity import SEVERITY, Severity
 from lag.verdict.health import Finding
 from lag.verdict.status import Status
 from tests.app.notices.made import OK, T0, UNCOMMITTED, WAITS, health, incident, onset, poll
 
 SENT = {"team": Delivery(Severity.CRITICAL, T0)}
+TEAM = frozenset({"team"})
+YEAR_MS = 365 * 24 * 3600 * 1000
 
 
-def run(polls: Iterable[Poll], least: Severity = Severity.INFO, before: Incidents | None = None) -> list[Incident]:
+def run(
+    polls: Iterable[Poll],
+    least: Severity = Severity.INFO,
+    before: Incidents | None = None,
+    sent_close: frozenset[str] = TEAM,
+) -> list[Incident]:
     ids, incidents = (f"i-{number}" for number in itertools.count(1)), before or {}
     for each in polls:
-        incidents = after(incidents, each, least, ids.__next__)
+        incidents = after(incidents, each, least, sent_close, ids.__next__)
     return list(incidents.values())
 
 
@@ -81,12 +98,26 @@ def test_polls_of_another_cluster_change_nothing() -> None:
     assert run([poll(T0, {"a": Status.OK})], before=kept) == list(kept.values())
 
 
-def test_a_closed_one_is_kept_until_its_end_was_sent_but_not_forever() -> None:
+def test_a_closed_one_is_kept_until_its_end_was_sent_however_late() -> None:
+    """Quiet hours, a maintenance window or an outage of the target can take longer than a day."""
     closed = incident(closed_ms=T0, deliveries=SENT)
-    assert run([poll(T0 + 1, {})], before={"i-1": closed}) == [closed]
-    told = closed.delivered("team", Delivery(Severity.CRITICAL, T0, closed=True))
-    assert run([poll(T0 + 1, {})], before={"i-1": told}) == []
-    assert run([poll(T0 + KEPT_CLOSED_MS + 1, {})], before={"i-1": closed}) == []
+    assert run([poll(T0 + 1, {}), poll(T0 + YEAR_MS, {})], before={"i-1": closed}) == [closed]
+    known = closed.delivered("team", Delivery(Severity.CRITICAL, T0, closed=True))
+    assert run([poll(T0 + 1, {})], before={"i-1": known}) == []
+
+
+def test_a_closed_one_is_kept_for_a_day_for_a_target_that_is_removed_or_sent_no_ends() -> None:
+    closed = incident(closed_ms=T0, deliveries=SENT)
+    for last_ms, expected in ((T0 + KEPT_CLOSED_MS, [closed]), (T0 + KEPT_CLOSED_MS + 1, [])):
+        assert run([poll(last_ms, {})], before={"i-1": closed}, sent_close=frozenset({"other"})) == expected
+
+
+def test_of_too_many_closed_ones_those_that_closed_first_are_forgotten() -> None:
+    ids = [f"c-{number}" for number in range(MOST_CLOSED + 2)]
+    before = {name: incident(id=name, closed_ms=T0 - number, deliveries=SENT) for number, name in enumerate(ids)}
+    opened = incident(id="open", group_id="orders", deliveries=SENT)
+    found = run([poll(T0, {"orders": Status.STOPPED})], before={"open": opened, **before})
+    assert [one.id for one in found] == ["open", *ids[:MOST_CLOSED]]
 
 
 def test_the_next_incident_of_a_group_has_another_id() -> None:
@@ -118,7 +149,7 @@ def test_at_most_one_is_open_for_a_group_and_its_id_lasts_while_it_is_not_ok(pol
     ids, incidents = (f"i-{number}" for number in itertools.count()), dict[str, Incident]()
     runs: dict[str, str] = {}
     for number, found in enumerate(polls):
-        incidents = dict(after(incidents, poll(T0 + number, found), Severity.INFO, ids.__next__))
+        incidents = dict(after(incidents, poll(T0 + number, found), Severity.INFO, TEAM, ids.__next__))
         opened = [one for one in incidents.values() if one.closed_ms is None]
         assert sorted(one.group_id for one in opened) == sorted(name for name in found if found[name] in SEVERITY)
         now = {one.group_id: one.id for one in opened}

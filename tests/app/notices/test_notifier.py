@@ -18,6 +18,7 @@ from app.notices.forms import Webhook
 from app.notices.messages import Undelivered
 from app.notices.notice import Notice
 from app.notices.notifier import Notifier
+from app.notices.quiet import Maintenance
 from app.notices.senders import send_http
 from app.notices.severity import Severity
 from app.notices.store import load_state, save_state
@@ -316,6 +317,27 @@ def test_what_ends_while_its_begin_is_sent_is_ended_at_the_target(tmp_path: Path
     ended = made.due(its)
     assert ended is not None
     assert (ended[0].id, ended[1]) == ("i-1", "close")
+
+
+def test_what_ends_in_three_days_of_maintenance_is_ended_at_the_target_after_them(tmp_path: Path) -> None:
+    its, clock, hour_ms = target("a", "http://x"), Clock(), 3600 * 1000
+    until_ms = T0 + 72 * hour_ms
+    notices = Notices((its,), tmp_path / "state.json", maintenance=(Maintenance(T0 + 1, until_ms),))
+    made = Board(notices, ["prod"], clock, lambda: "i-1")
+    made.observe("prod", health(1, T0, bad=UNCOMMITTED))
+    found = made.due(its)
+    assert found is not None
+    made.begin(its, found[0])
+    made.confirm(its, found[0])
+    for number, hours in enumerate((1, 30, 71), start=2):
+        clock.now_ms = T0 + hours * hour_ms
+        made.observe("prod", health(number, clock.now_ms, bad=OK))
+        assert made.due(its) is None
+    made.save()
+    clock.now_ms = until_ms
+    ended = Board(notices, ["prod"], clock).due(its)
+    assert ended is not None
+    assert (ended[0].id, ended[0].closed_ms, ended[1]) == ("i-1", T0 + hour_ms, "close")
 
 
 def test_what_never_arrived_is_not_ended_at_the_target(tmp_path: Path) -> None:
