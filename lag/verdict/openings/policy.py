@@ -16,7 +16,7 @@ class GroupPolicy:
 
     rules               the thresholds of its verdicts
     open_polls          a verdict opens after this many polls in a row that found it
-    close_polls         it closes after this many polls in a row that did not find it
+    close_polls         it closes after this many polls in a row that found OK
     flapping_openings   a group whose verdicts opened more than this many times within `flapping_s` seconds is
                         flapping; None: this is not looked for
     """

@@ -1,7 +1,7 @@
 """When the verdict of a group opens, holds and closes, as its policy says. Pure: the time is an argument.
 
-A verdict opens after `open_polls` polls in a row that found it, and closes after `close_polls` polls in a row that did
-not. Another verdict that opens takes its place. A poll that shows too little for a verdict changes nothing.
+A verdict opens after `open_polls` polls in a row that found it, and closes after `close_polls` polls in a row that
+found OK. Another verdict that opens takes its place. A poll that shows too little for a verdict changes nothing.
 """
 
 from collections.abc import Callable
@@ -20,11 +20,11 @@ from lag.verdict.status import STATUS_CODE, Status
 class VerdictState:
     """What the polls of one group left.
 
-    found, polls    the status that the last poll found, and how many polls in a row found it before the verdict opened
+    found, polls    the status that the last poll found, and how many polls in a row found it, until the verdict opened
     open_status     the open verdict; None: none is open
     since           since when it holds, if polls did not find it in between; None: as the poll says
     last_finding    the last finding of the open verdict, if later polls did not find it or showed too little
-    missed_polls    how many polls in a row have not found it
+    is_missed       the last poll did not find it
     openings_ms     when verdicts opened, within `GroupPolicy.flapping_s`; empty if flapping is not looked for
     """
 
@@ -33,7 +33,7 @@ class VerdictState:
     open_status: Status | None = None
     since: Onset | None = None
     last_finding: Finding | None = None
-    missed_polls: int = 0
+    is_missed: bool = False
     openings_ms: tuple[int, ...] = ()
 
     @property
@@ -53,9 +53,9 @@ class VerdictState:
         if status is not Status.OK and polls >= policy.open_polls:
             opened = () if policy.flapping_openings is None else (*openings, at_ms)
             return VerdictState(status, polls, status, openings_ms=opened)
-        if self.open_status is None or self.missed_polls + 1 >= policy.close_polls:
+        if self.open_status is None or (status is Status.OK and polls >= policy.close_polls):
             return VerdictState(status, polls, openings_ms=openings)
-        return replace(now.without_verdict(last), missed_polls=self.missed_polls + 1)
+        return replace(now.without_verdict(last), is_missed=True)
 
     def without_verdict(self, last: Callable[[], Finding]) -> "VerdictState":
         """After a poll that shows too little: the finding of the open verdict is kept."""
@@ -74,7 +74,7 @@ class VerdictState:
         status = self.status(policy)
         if status is Status.FLAPPING:
             return Onset(self.openings_ms[0], True, OnsetSource.WINDOW)
-        if self.missed_polls and self.last_finding is not None:
+        if self.is_missed and self.last_finding is not None:
             return self.last_finding.onset
         return None if status is Status.OK else _earlier(self.since, found)
 
@@ -97,15 +97,16 @@ class VerdictState:
 
     def _found_again(self) -> "VerdictState":
         """If polls did not find it, it holds since it opened all the same."""
-        since = self.since if self.last_finding is None or not self.missed_polls else self.last_finding.onset
-        return replace(self, since=since, last_finding=None, missed_polls=0)
+        since = self.since if self.last_finding is None or not self.is_missed else self.last_finding.onset
+        return replace(self, since=since, last_finding=None, is_missed=False)
 
     def _verdict(self, finding: Finding, policy: GroupPolicy) -> Finding:
         if self.open_status is None:
             return finding if finding.status is Status.OK else _not_open_yet(finding, self.polls, policy)
-        if not self.missed_polls or self.last_finding is None:
+        if not self.is_missed or self.last_finding is None:
             return self._held(finding)
-        missed = f"not found in {plural(self.missed_polls, 'poll')}, closes after {policy.close_polls} in a row"
+        needed = f"closes after {policy.close_polls}" if self.found is Status.OK else f"opens after {policy.open_polls}"
+        missed = f"{_words(self.found)} in {plural(self.polls, 'poll')}, {needed} in a row"
         return replace(self.last_finding, evidence=f"{self.last_finding.evidence}; {missed}")
 
     def _held(self, finding: Finding) -> Finding:
@@ -113,9 +114,12 @@ class VerdictState:
 
 
 def _not_open_yet(finding: Finding, polls: int, policy: GroupPolicy) -> Finding:
-    words = finding.status.replace("_", " ")
-    needed = f"{words} in {plural(polls, 'poll')}, opens after {policy.open_polls} in a row"
+    needed = f"{_words(finding.status)} in {plural(polls, 'poll')}, opens after {policy.open_polls} in a row"
     return Finding(Status.OK, rule(Status.OK), f"{needed}: {finding.evidence}")
+
+
+def _words(status: Status) -> str:
+    return "OK" if status is Status.OK else status.replace("_", " ")
 
 
 def _lately(openings_ms: tuple[int, ...], at_ms: int, policy: GroupPolicy) -> tuple[int, ...]:

@@ -86,6 +86,6 @@ def test_an_open_verdict_stays_open_over_a_restart(tmp_path: Path) -> None:
     assert letters(Server(policy, history).polls(range(7, 9))) == ".d"
     found = Server(policy, history).polls([9, 12, 14, 15])
     assert letters(found) == "dd.."
-    assert found[0].evidence == "found before the start of this server; not found in 1 poll, closes after 3 in a row"
+    assert found[0].evidence == "found before the start of this server; OK in 1 poll, closes after 3 in a row"
     assert found[0].onset is not None
     assert found[0].onset.at_ms == START_MS + 7 * EVERY_MS

@@ -98,7 +98,7 @@ def test_a_poll_that_shows_too_little_changes_nothing() -> None:
     missed = server.see(poll(4, [])).groups[1].finding
     assert missed.status is Status.LOST
     assert "committed offset 40 is below the log start 50" in missed.evidence
-    assert missed.evidence.endswith("not found in 1 poll, closes after 3 in a row")
+    assert missed.evidence.endswith("OK in 1 poll, closes after 3 in a row")
 
 
 def test_a_group_that_is_gone_leaves_nothing() -> None:

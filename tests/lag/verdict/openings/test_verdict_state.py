@@ -1,6 +1,8 @@
 """When verdicts open, hold and close. A letter for each poll: s stopped, f falling behind, n no members, . ok."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lag.verdict.health import Finding
 from lag.verdict.onset import Onset, OnsetSource
@@ -52,7 +54,10 @@ def letters(findings: list[Finding]) -> str:
         (1, 2, "s.s..s", "ssss.s"),
         (1, 3, "s..s..", "ssssss"),
         (1, 3, "s......", "sss...."),
-        (2, 3, "ss.f.ff", ".sss..f"),
+        (2, 3, "ss.f.ff", ".sssssf"),
+        (2, 2, "ss.f..", ".ssss."),
+        (3, 1, "sssfff", "..sssf"),
+        (3, 1, "sssfnfn.", "..sssss."),
         (2, 2, "ssff", ".ssf"),
         (2, 9, "ssfsff", ".ssssf"),
     ],
@@ -78,9 +83,22 @@ def test_a_verdict_that_is_not_open_yet_is_ok_with_its_evidence() -> None:
 def test_an_open_verdict_holds_with_its_last_evidence() -> None:
     found = shown("ss..", GroupPolicy(close_polls=3))
     assert [one.status for one in found[2:]] == [Status.STOPPED, Status.STOPPED]
-    assert found[2].evidence == "evidence at 10000; not found in 1 poll, closes after 3 in a row"
-    assert found[3].evidence == "evidence at 10000; not found in 2 polls, closes after 3 in a row"
+    assert found[2].evidence == "evidence at 10000; OK in 1 poll, closes after 3 in a row"
+    assert found[3].evidence == "evidence at 10000; OK in 2 polls, closes after 3 in a row"
     assert found[3].rule == "rule of stopped"
+
+
+def test_an_open_verdict_holds_until_another_one_opens() -> None:
+    found = shown("sssff", GroupPolicy(open_polls=3))
+    assert [one.status for one in found[3:]] == [Status.STOPPED, Status.STOPPED]
+    assert found[4].evidence == "evidence at 20000; falling behind in 2 polls, opens after 3 in a row"
+    assert found[4].onset == Onset(0, True, OnsetSource.WINDOW)
+
+
+@given(st.text("sfn"), st.integers(1, 4), st.integers(1, 4))
+def test_a_group_that_no_poll_finds_ok_is_not_ok_again(found: str, open_polls: int, close_polls: int) -> None:
+    policy = GroupPolicy(open_polls=open_polls, close_polls=close_polls)
+    assert "." not in letters(shown("s" * open_polls + found, policy))[open_polls - 1 :]
 
 
 def test_a_verdict_that_stayed_open_holds_since_it_opened() -> None:
