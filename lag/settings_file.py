@@ -15,23 +15,24 @@ from lag.errors import ConfigError
 File = TypeVar("File", bound=BaseModel)
 
 
-def load_settings_file(path: Path, model: type[File], kind: str) -> File:
-    """The file as `model`; an empty file sets nothing. `kind`, such as "policy file", is for the hint.
+def load_settings_file(path: Path, model: type[File], kind: str, context: object = None) -> File:
+    """The file as `model`, whose validators get `context`; an empty file sets nothing.
 
-    Raises ConfigError, which names the lines of what is wrong and no value.
+    `kind`, such as "policy file", is for the hint. Raises ConfigError, which names the lines of what is wrong
+    and no value.
     """
     try:
         data = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", f"Name a {kind}") from None
-    return parse_settings(data, str(path), model)
+    return parse_settings(data, str(path), model, context)
 
 
-def parse_settings(data: bytes, name: str, model: type[File]) -> File:
+def parse_settings(data: bytes, name: str, model: type[File], context: object = None) -> File:
     """The bytes of the file `name` as `model`; an empty file sets nothing. Raises ConfigError as above."""
     text = text_of(data, name)
     try:
-        return _validated(list(tokens(text, name)), model)
+        return _validated(list(tokens(text, name)), model, context)
     except ScenarioError as error:
         raise ConfigError(f"{name}: {'; '.join(map(str, error.problems))}") from None
 
@@ -45,12 +46,12 @@ def text_of(data: bytes, name: str) -> str:
         raise ConfigError(f"{name}, line {line}: this is not UTF-8", "Save the file as text in UTF-8") from None
 
 
-def _validated(read: list[Token], model: type[File]) -> File:
+def _validated(read: list[Token], model: type[File], context: object) -> File:
     if not read:
         return model()
     data: Any = compose(iter(read))
     try:
-        return model.model_validate(data)
+        return model.model_validate(data, context=context)
     except ValidationError as error:
         found = sentences(error.errors(include_url=False, include_input=False), model)
         raise ScenarioError(_problems(read, found)) from None

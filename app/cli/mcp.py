@@ -38,7 +38,7 @@ def mcp(
     if dashboard is not None:
         dashboard = checked_dashboard("--dashboard", dashboard)
     os.environ["GROUPSCOPE_HISTORY"] = os.environ["GROUPSCOPE_NOTICES"] = ""  # a dashboard's task; tools only read
-    settings = checked_settings()
+    settings = checked_settings(interval)
     (cluster,) = first_cluster(bootstrap_server, config, optional=False)
     os.environ["GROUPSCOPE_CLUSTERS"] = dumps([cluster.model_dump(mode="json")])
     os.environ["GROUPSCOPE_INTERVAL_S"] = str(interval)

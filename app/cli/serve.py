@@ -113,7 +113,7 @@ def serve(
     AccessOptions(
         insecure, login, trust_header, trust_groups_header, trusted_proxy, roles, tokens, audit
     ).set_environment()
-    settings = checked_settings()
+    settings = checked_settings(interval)
     listener = Listener(port, host, tls_cert, tls_key)
     listener.check(settings)
     allow_hosts(settings, allowed_host, listener)
@@ -171,13 +171,16 @@ def import_server(log_format: LogFormat = LogFormat.TEXT) -> None:
                 import_module(module.name)
 
 
-def checked_settings() -> Settings:
-    """The settings in the environment. Raises ConfigError, also if a file that they name is broken."""
+def checked_settings(interval_s: float) -> Settings:
+    """The settings in the environment. Raises ConfigError, also if a file that they name is broken.
+
+    `interval_s` is that of the polls.
+    """
     settings = read_settings()
     if settings.policy is not None:
         from lag.polling.policy_file import load_policy  # imported here because NumPy takes a tenth of a second
 
-        load_policy(settings.policy)
+        load_policy(settings.policy, interval_s)
     if settings.notices is not None:
         from app.notices.store import check_state
         from app.notices.targets import load_notices

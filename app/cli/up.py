@@ -54,7 +54,7 @@ def up(
     if brokers not in (1, 3):
         raise typer.BadParameter("1 or 3 brokers", param_hint="--brokers")
     use_log_format(log_format)
-    settings = serve.checked_settings()
+    settings = serve.checked_settings(INTERVAL_S)
     if dashboard:
         serve.refuse_taken(HOST, port)
         imports = Thread(target=serve.import_server, args=(log_format,), daemon=True)  # while Kafka starts

@@ -59,7 +59,7 @@ def collectors() -> Iterator[Source]:
     envs = {c.name: os.environ if c.from_environment else {} for c in settings.clusters}
     connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
     versions = {package: metadata.version(package) for package in PACKAGES}
-    read_policy = default_policy if settings.policy is None else WatchedFile(settings.policy, load_policy).read
+    read_policy = _policy(settings)
     changes = {c.name: VerdictChanges() for c in settings.clusters}
     audit = AuditLog(settings.audit)
     audit.check()
@@ -116,6 +116,12 @@ def notifying(settings: Settings) -> Iterator["Notifier | None"]:
     read = WatchedFile(settings.notices, load_notices).read
     with Notifier(read, [c.name for c in settings.clusters]) as notifier:
         yield notifier
+
+
+def _policy(settings: Settings) -> ReadPolicy:
+    if settings.policy is None:
+        return default_policy
+    return WatchedFile(settings.policy, partial(load_policy, interval_s=settings.interval_s)).read
 
 
 def collector(

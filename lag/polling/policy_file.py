@@ -16,13 +16,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from lag.settings_file import load_settings_file
 from lag.verdict.openings.policy import GroupPolicy, Policy
 from lag.verdict.rules.status_rules import Rules
-from lag.verdict.window.sample_window import MIN_SAMPLES
+from lag.verdict.window.sample_window import MAX_SAMPLES, MIN_SAMPLES
 
 _RULES = {field.name for field in fields(Rules)}
 
@@ -32,6 +32,17 @@ Samples = Annotated[int, Field(ge=1, le=MIN_SAMPLES)]
 """Polls that must fit in the smallest window."""
 
 
+def _spanned(seconds: float, info: ValidationInfo) -> float:
+    """The seconds. Raises PydanticCustomError if the polls that are kept never span them."""
+    assert info.context is not None
+    interval_s: float = info.context
+    longest_s = (MAX_SAMPLES - 1) * interval_s
+    if seconds > longest_s:
+        text = f"This must be at most {longest_s:,g}: {MAX_SAMPLES} polls are kept, one every {interval_s:g} s."
+        raise PydanticCustomError("sentence", "{text}", {"text": text})
+    return seconds
+
+
 class _Thresholds(BaseModel):
     """The fields of `Rules` and `GroupPolicy`; None: not in the file."""
 
@@ -39,7 +50,7 @@ class _Thresholds(BaseModel):
 
     lag_floor: Records | None = None
     min_samples: Samples | None = None
-    min_s: Annotated[float, Field(gt=0, le=600)] | None = None
+    min_s: Annotated[float, Field(gt=0, le=600), AfterValidator(_spanned)] | None = None
     marker_records: Records | None = None
     check_records: Records | None = None
     commit_gap_factor: Annotated[float, Field(ge=0, le=100)] | None = None
@@ -85,8 +96,8 @@ class _File(_Thresholds):
     groups: Annotated[list[_Group], AfterValidator(_reachable)] = Field(default_factory=list)
 
 
-def load_policy(path: Path) -> Policy:
-    """The policy in the file. Raises ConfigError, which names the lines of what is wrong."""
-    file = load_settings_file(path, _File, "policy file")
+def load_policy(path: Path, interval_s: float) -> Policy:
+    """The policy in the file, for polls every `interval_s`. Raises ConfigError, which names the lines of errors."""
+    file = load_settings_file(path, _File, "policy file", interval_s)
     default = file.on_top_of(GroupPolicy())
     return Policy(default, tuple((group.pattern, group.on_top_of(default)) for group in file.groups))

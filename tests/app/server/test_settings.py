@@ -86,6 +86,14 @@ def test_a_broken_policy_is_rejected_before_anything_starts(command: str, tmp_pa
     assert told == f"{policy}: line 1: min_sample: The key 'min_sample' is unknown. Did you mean 'min_samples'?"
 
 
+@pytest.mark.parametrize("command", ["serve --bootstrap-server 127.0.0.1:1 --interval 5", "up"])
+def test_a_policy_is_checked_for_the_interval_of_the_command(command: str, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("min_s: 300\n")
+    error = refused(*command.split(), "--port", "0", env={"GROUPSCOPE_POLICY": str(policy)})
+    assert error == f"{policy}: line 1: min_s: This must be at most 295: 60 polls are kept, one every 5 s."
+
+
 def test_the_policy_can_be_named_on_the_command_line(tmp_path: Path) -> None:
     named = ("--policy", str(tmp_path / "none.yaml"))
     told = refused("serve", "--bootstrap-server", "127.0.0.1:1", "--port", "0", *named)

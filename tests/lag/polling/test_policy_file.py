@@ -2,15 +2,20 @@
 
 import os
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from lag.errors import ConfigError
-from lag.polling.policy_file import load_policy
+from lag.polling import policy_file
 from lag.verdict.openings.policy import GroupPolicy, Policy
 from lag.verdict.rules.status_rules import Rules
 from lag.watched_file import WatchedFile
+
+
+def load_policy(path: Path, interval_s: float = 10.0) -> Policy:
+    return policy_file.load_policy(path, interval_s)
 
 
 @pytest.fixture
@@ -91,6 +96,16 @@ def test_every_error_has_its_line_and_the_nearest_name(file: Path) -> None:
         assert said in str(refused.value)
 
 
+def test_a_time_that_the_kept_polls_never_span_is_refused_with_the_limit(file: Path) -> None:
+    text = "lag_floor: 1\nmin_s: 295\ngroups:\n  - pattern: a\n    min_s: 295.5\n"
+    with pytest.raises(ConfigError) as refused:
+        load_policy(written(file, text), 5.0)
+    assert str(refused.value) == (
+        f"{file}: line 5: groups[0].min_s: This must be at most 295: 60 polls are kept, one every 5 s."
+    )
+    assert load_policy(file, 10.0).of("a").rules.min_s == 295.5
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -159,6 +174,13 @@ def test_the_last_good_policy_stays_while_the_file_is_broken(file: Path) -> None
     written(file, "lag_floor: 3")
     mended = policy.read()
     assert (mended.value.default.rules.lag_floor, mended.problem) == (3, None)
+
+
+def test_a_changed_file_is_checked_for_the_same_interval(file: Path) -> None:
+    policy = WatchedFile(written(file, "min_s: 295"), partial(policy_file.load_policy, interval_s=5.0))
+    written(file, "min_s: 296")
+    assert policy.read().value.default.rules.min_s == 295
+    assert "line 1: min_s: This must be at most 295" in str(policy.read().problem)
 
 
 def test_the_last_good_policy_stays_while_the_file_is_gone(file: Path) -> None:
