@@ -141,7 +141,7 @@ class View:
     @cached_property
     def time_lag_s(self) -> Floats:
         """float64[n_rows]: the time lag of each row; NaN = unknown."""
-        return time_lags(self.report.window, self.table, self.rows.row).seconds
+        return time_lags(self.report.window, self.table, self.rows.row, self.report.health.remainders).seconds
 
     @cached_property
     def time_to_loss_s(self) -> Floats:

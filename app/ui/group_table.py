@@ -81,7 +81,9 @@ def seconds_or_never(seconds: pd.Series) -> pd.Series:
 
 
 def why(group: GroupSnapshot, health: GroupHealth) -> str:
-    """The evidence of the verdict; for Unknown the reason; for OK the reason why the time lag is not known, if so."""
+    """The evidence of the verdict; for Unknown the reason; for OK why none waits or the time lag is unknown, if so."""
+    if health.finding.status == Status.OK and health.is_markers_only:
+        return health.finding.evidence
     if health.finding.status == Status.OK:
         return health.time_lag.reason or ""
     if health.finding.status == Status.UNKNOWN and group.problems:

@@ -317,6 +317,6 @@ def no_position(status: Status, total: LagTotal, worst: RowFacts | None) -> str:
     """Why a group has no time lag."""
     if worst is None:
         return "the group has no partitions"
-    if status is Status.OK and (not total.known or worst.remainder == MARKERS_ONLY):
+    if status is Status.OK and not total.known:
         return _ok(worst)
     return "the remaining offsets may be transaction markers only" if total.known else no_offset(worst.terms)

@@ -81,6 +81,7 @@ def judge(
         groups.needs_marker_check,
         groups.columns,
         groups.onsets,
+        remainders=remainders,
     )
 
 

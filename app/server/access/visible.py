@@ -114,9 +114,8 @@ def visible_report(report: "Report", sees: Sees) -> "Report":
     numbers = [number for number, group in enumerate(snapshot.groups) if sees(group.group_id)]
     rows = _rows(snapshot.offsets, numbers)
     seen = _snapshot(snapshot, numbers, rows)
-    return replace(
-        report, snapshot=seen, health=_health(report.health, seen, numbers), window=_window(report.window, rows)
-    )
+    health = _health(report.health, seen, numbers, rows)
+    return replace(report, snapshot=seen, health=health, window=_window(report.window, rows))
 
 
 def _rows(table: "OffsetTable", numbers: Sequence[int]) -> "Ints":
@@ -150,7 +149,7 @@ def _offsets(table: "OffsetTable", numbers: Sequence[int], rows: "Ints") -> "Off
     )
 
 
-def _health(health: "Health", snapshot: ClusterSnapshot, numbers: Sequence[int]) -> "Health":
+def _health(health: "Health", snapshot: ClusterSnapshot, numbers: Sequence[int], rows: "Ints") -> "Health":
     import numpy as np
 
     return replace(
@@ -161,6 +160,7 @@ def _health(health: "Health", snapshot: ClusterSnapshot, numbers: Sequence[int])
         needs_marker_check=np.empty(0, np.int64),
         columns=_columns(health.columns, numbers),
         onsets=None,
+        remainders=None if health.remainders is None else health.remainders[rows],
     )
 
 

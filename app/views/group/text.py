@@ -103,6 +103,7 @@ def facts(view: GroupView) -> str:
     """The line of numbers under the headline, each with its coverage."""
     group, lag = view.group, view.health.lag
     idle = len(view.idle_members())
+    waits = lag.records and not view.health.is_markers_only
     known = formats.coverage(lag.known, lag.partitions)
     if view.health.finding.status in SAYS_LAG and lag.records:
         behind = f"lag known for {known}"
@@ -114,8 +115,8 @@ def facts(view: GroupView) -> str:
     parts = [
         behind or ("no partitions" if view.is_read else "lag unknown"),
         f"{formats.plural(lag.lost_records, 'record')} lost" if lag.lost_records else "",
-        _when(view.health) if lag.records else "",
-        _oldest(view.health) if lag.records else "",
+        _when(view.health) if waits else "",
+        _oldest(view.health) if waits else "",
         members if view.is_read or group.has_no_members else "members unknown",
         group.state or "state unknown",
         verdicts.TYPES[group.type] + (f", {formats.md(group.assignor)}" if group.assignor else ""),

@@ -99,8 +99,9 @@ def _sum(rate: Floats, bounds: Ints) -> Floats:
 def group_time_lag(rows: RowVerdicts, bounds: Ints) -> TimeLags:
     """float64[n_groups] each: the longest of its rows; one with only a lower bound gives the group a lower bound."""
     time_lag, group = rows.time_lag, group_of_row(bounds)
-    seconds = np.where(rows.maybe_markers, np.nan, time_lag.seconds)
-    at_least = reduce_groups(np.fmax, np.where(rows.maybe_markers, np.nan, time_lag.at_least_s), bounds, np.nan)
+    unclear = rows.maybe_markers & (rows.current.remainder != MARKERS_ONLY)
+    seconds = np.where(unclear, np.nan, time_lag.seconds)
+    at_least = reduce_groups(np.fmax, np.where(unclear, np.nan, time_lag.at_least_s), bounds, np.nan)
     longest = reduce_groups(np.fmax, seconds, bounds, np.nan)
     bounds_s = np.where(seconds == longest[group], time_lag.error_bound_s, np.nan)
     bounded_below = ~np.isnan(at_least)

@@ -9,7 +9,7 @@ from lag.verdict.columns import concatenate
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
 from lag.verdict.row_index import group_of_row, reduce_groups
 from lag.verdict.rules import status_rules
-from lag.verdict.rules.status_rules import CurrentRows, Rules, WindowStats
+from lag.verdict.rules.status_rules import CurrentRows, RemainderCodes, Rules, WindowStats
 from lag.verdict.status import STATUS_CODE, Status, StatusCodes
 from lag.verdict.window import rates
 from lag.verdict.window.rates import NEVER, Floats, TimeLags
@@ -65,11 +65,14 @@ def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: Gr
     )
 
 
-def time_lags(window: Window, table: OffsetTable, rows: Ints) -> TimeLags:
-    """The time lag of these rows of `table`, whose last sample `window` ends with."""
+def time_lags(window: Window, table: OffsetTable, rows: Ints, remainders: RemainderCodes | None) -> TimeLags:
+    """The time lag of these rows of `table`, whose last sample `window` ends with.
+
+    `remainders` is that of `Health`, for all rows of the table.
+    """
     blocks = [rows[block] for block in window.blocks(len(rows))]
-    unchecked = np.zeros(len(table), np.uint8)
-    return concatenate([_time_lag(window.rows(b), status_rules.current_rows(table, b, unchecked)) for b in blocks])
+    found = np.zeros(len(table), np.uint8) if remainders is None else remainders
+    return concatenate([_time_lag(window.rows(b), status_rules.current_rows(table, b, found)) for b in blocks])
 
 
 def _onsets(window: RowWindow, stats: WindowStats) -> OnsetColumns:
@@ -84,10 +87,14 @@ def _onsets(window: RowWindow, stats: WindowStats) -> OnsetColumns:
 
 
 def _time_lag(window: RowWindow, current: CurrentRows) -> TimeLags:
-    """From the oldest record that is still stored; 0 if no record waits, NaN if the lag is unknown."""
+    """From the oldest record that is still stored; 0 if no record waits, NaN if the lag is unknown.
+
+    No consumer can read transaction markers, so none waits where only these are left.
+    """
     position = np.where(current.committed == UNKNOWN, UNKNOWN, np.maximum(current.committed, current.log_start))
     found = rates.time_lag(position, window.log_end, window.times_ms)
-    unknown, none = current.lag == UNKNOWN, current.lag == 0
+    unknown = current.lag == UNKNOWN
+    none = (current.lag == 0) | (current.remainder == status_rules.MARKERS_ONLY)
     return TimeLags(
         np.where(unknown, np.nan, np.where(none, 0.0, found.seconds)),
         np.where(unknown, np.nan, np.where(none, 0.0, found.error_bound_s)),

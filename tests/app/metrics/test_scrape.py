@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import parser as plain_parser
@@ -12,8 +14,14 @@ from prometheus_client.openmetrics import parser as openmetrics_parser
 
 from app.metrics.options import NAME_SETS
 from app.metrics.text_format import OPENMETRICS, PLAIN
+from app.metrics.view import Polled
+from app.server.access.visible import visible_report
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType, Member
 from lag.offsets import PartitionLag, PartitionProblem
+from lag.polling.report import CollectorStatus, Report
+from lag.verdict.judge import judge
+from lag.verdict.rules.status_rules import MARKERS_ONLY, RECORDS
+from lag.verdict.window.sample_window import SampleRing
 from tests.app.metrics.clusters import one, small, text, unread
 from tests.lag.make import End, GroupSpec, cluster, deleted, end, failed, tp
 
@@ -190,6 +198,22 @@ def test_openmetrics_names_the_family_of_a_counter_without_total_and_ends_with_e
     assert "# TYPE groupscope_polls_total counter\ngroupscope_polls_total{" in plain
     assert openmetrics.endswith("\n# EOF\n")
     assert "EOF" not in plain
+
+
+@pytest.mark.parametrize("seen", ["ab", "b"])
+def test_the_time_lag_is_0_where_only_markers_are_left(seen: str) -> None:
+    """For a visitor who sees some of the groups as well."""
+    ring = SampleRing()
+    for number in range(1, 8):
+        groups = {"a": GroupSpec({"t-0": 9}), "b": GroupSpec({"t-0": 8})}
+        snapshot = cluster(groups, {"t-0": end(10)}, number, 10_000 * number)
+        window = ring.append(snapshot)
+    health = judge(snapshot, window, remainders=np.array([RECORDS, MARKERS_ONLY], np.uint8))
+    report = visible_report(Report(snapshot, health, window), seen.__contains__)
+    found = parsed(text(Polled("prod", report, CollectorStatus(10.0), 0), names=NAME_SETS))
+    of_rows, of_groups = (found[f"kafka_consumergroup_group_{name}"] for name in ("lag_seconds", "max_lag_seconds"))
+    assert [value for labels, value in of_rows.items() if labels[1] == "b"] == [0]
+    assert of_groups["prod", "b"] == found["groupscope_group_time_lag_seconds"]["prod", "b"] == 0
 
 
 def test_nothing_is_served_without_clusters() -> None:

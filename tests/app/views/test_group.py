@@ -11,17 +11,22 @@ import pytest
 from app.ui import state
 from app.ui.formats import code
 from app.views.group.lag.text import trend_alt
-from app.views.group.text import rebalance_now
+from app.views.group.text import facts, rebalance_now
+from app.views.group.view import group_view
 from assignors.model import TopicPartition
 from lag.generations.explanation import Comparison, Explanation
 from lag.generations.recorded import Origin, Recording, TimedEvent
 from lag.model import GroupType
+from lag.verdict.judge import judge
+from lag.verdict.rules.status_rules import MARKERS_ONLY
 from lag.verdict.status import Status
+from lag.verdict.window.sample_window import SampleRing
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import alt, figure, said, table
 from tests.lag.generations.recorded import test_consumer
 from tests.lag.generations.recorded.events import recorded
+from tests.lag.make import cluster, end, group
 
 
 def test_the_member_that_holds_the_stalled_partitions_is_named(open_page: Open) -> None:
@@ -48,6 +53,14 @@ def test_every_group_opens(open_page: Open, group: Any) -> None:
     page = open_page("group", group=group)
     assert not page.exception
     assert page.title[0].value.startswith(code(group))
+
+
+def test_a_group_with_only_markers_left_has_no_oldest_record_and_nothing_that_drains() -> None:
+    snapshot = cluster({"g": group({"t-0": 8})}, {"t-0": end(10)})
+    health = judge(snapshot, SampleRing().append(snapshot), remainders=np.array([MARKERS_ONLY], np.uint8))
+    line = facts(group_view(snapshot.groups[0], snapshot, health))
+    assert "oldest record" not in line
+    assert "drain" not in line
 
 
 def test_rebalances_stand_on_the_time_axis_of_the_lag(open_page: Open, feed: feeds.HandFeed) -> None:

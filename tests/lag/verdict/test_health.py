@@ -9,9 +9,10 @@ import pytest
 from lag.model import ClusterSnapshot
 from lag.verdict import judge as judging
 from lag.verdict.evidence import RowFacts
+from lag.verdict.health import TimeLag
 from lag.verdict.judge import judge
 from lag.verdict.rules.row_verdicts import time_lags
-from lag.verdict.rules.status_rules import CurrentRows, WindowStats
+from lag.verdict.rules.status_rules import MARKERS_ONLY, CurrentRows, WindowStats
 from lag.verdict.status import Status
 from lag.verdict.window.sample_window import SampleRing
 from tests.lag.make import cluster, end, group, judged
@@ -98,10 +99,23 @@ def test_time_lags_of_some_rows_are_those_of_their_partitions() -> None:
         snapshot = cluster({"a": group(committed)}, ends, number, 10_000 * number)
         window = ring.append(snapshot)
     expected = [health.time_lag for health in judge(snapshot, window).partitions(snapshot.groups[0])]
-    found = time_lags(window, snapshot.offsets, np.array([0, 1, 3]))
+    found = time_lags(window, snapshot.offsets, np.array([0, 1, 3]), None)
     assert [lag.seconds for lag in expected] == [25.0, 0.0, None, None]
     assert found.seconds.tolist() == [25.0, 0.0, pytest.approx(np.nan, nan_ok=True)]
     assert found.error_bound_s[:2].tolist() == [lag.error_bound_s for lag in expected[:2]]
+
+
+def test_nothing_waits_where_only_markers_are_left() -> None:
+    """One answer for the group, for its partition, in the history and in metrics."""
+    ring = SampleRing()
+    for number in range(1, 20):
+        snapshot = cluster({"a": group({"t-0": 8, "t-1": 5})}, {"t-0": end(10), "t-1": end(5)}, number, 10_000 * number)
+        window = ring.append(snapshot)
+    health = judge(snapshot, window, remainders=np.array([MARKERS_ONLY, 0], np.uint8))
+    found = [health.groups[0].time_lag, *(one.time_lag for one in health.partitions(snapshot.groups[0]))]
+    assert found == [TimeLag(0.0, 0.0)] * 3
+    assert health.columns.time_lag_s.tolist() == [0.0]
+    assert time_lags(window, snapshot.offsets, np.array([0, 1]), health.remainders).seconds.tolist() == [0.0, 0.0]
 
 
 def test_the_facts_of_a_row_are_its_columns_in_order() -> None:
