@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, time
 from email.errors import HeaderParseError
 from email.headerregistry import Address as MailAddress
@@ -19,7 +20,7 @@ from app.metrics.options import pattern as re2_pattern
 from app.notices.due import Event
 from app.notices.forms import PAGERDUTY_URL
 from app.notices.incidents import Incident
-from app.notices.notice import Notice
+from app.notices.notice import Notice, group_page
 from app.notices.secrets import resolved
 from app.notices.templates import Into, NoticeTemplate, compiled
 from lag.times import ms
@@ -28,6 +29,7 @@ from lag.verdict.status import Status
 TEST_ID = "00000000-0000-4000-8000-000000000000"
 SAMPLE = Incident(TEST_ID, 'pro"d', 'billing "eu" <a&b>', Status.STOPPED, "1,024 records behind, \\ no commit", 0)
 """Has the characters that a template has to escape."""
+SAMPLE_DASHBOARD = "https://groupscope.example"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OWN_HEADERS = frozenset({"content-length", "host", "transfer-encoding"})
 FIELDS = tuple(Notice(SAMPLE, Event.OPEN, 0).document())
@@ -97,16 +99,24 @@ def _sends_json(headers: Mapping[str, str]) -> bool:
 
 
 def _rendered(text: str, info: ValidationInfo, into: Into = Into.TEXT, is_json: bool = False) -> NoticeTemplate:
-    """The template, after it made a text of a sample: what would fail at night fails now. Raises ValueError."""
+    """The template, after it made a text of samples: what would fail at night fails now. Raises ValueError."""
     template = compiled(text, FIELDS, into)
     extras: Mapping[str, str] = info.data.get("extras") or {}
-    for event in Event:
-        made = template.render(Notice(SAMPLE, event, 0, extras=extras).document())
+    for sample in _samples((info.field_name or "").startswith("close_")):
+        made = template.render(replace(sample, extras=extras).document())
         if into is Into.URL:
             http_url(made)
         if is_json:
             _check_json(made)
     return template
+
+
+def _samples(only_close: bool) -> Iterator[Notice]:
+    """A notice of each event, with a link and without one; `only_close`: of the end alone."""
+    for event in (Event.CLOSE,) if only_close else Event:
+        incident = replace(SAMPLE, closed_ms=0) if event is Event.CLOSE else SAMPLE
+        for dashboard in (None, SAMPLE_DASHBOARD):
+            yield Notice(incident, event, 0, group_page(dashboard, incident))
 
 
 def _check_json(text: str) -> None:

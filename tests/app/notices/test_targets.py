@@ -145,6 +145,9 @@ PAGERDUTY = "pagerduty:\n  - name: a\n    routing_key: "
         (f'{WEBHOOK}body: \'{{"g": "{{{{ group }}}}"}}\'', "line 4: webhook[0].body: The result is not JSON."),
         (f"{WEBHOOK}body: '{{% for i in group %}}{{% endfor %}}'", "line 4: webhook[0].body: {% for %} is not"),
         (f"{WEBHOOK}body: '{{{{ extras.team | tojson }}}}'", "line 4: webhook[0].body: It cannot be rendered"),
+        (f"{WEBHOOK}body: '{{% if url %}}{{{{ extras.on_call }}}}{{% endif %}}1'", "webhook[0].body: It cannot be"),
+        (f"{WEBHOOK}body: '{{% if closed %}}{{{{ extras.on_call }}}}{{% endif %}}1'", "webhook[0].body: It cannot be"),
+        (f"{WEBHOOK}close_body: '{{% if url %}}-{{% else %}}1{{% endif %}}'", "webhook[0].close_body: The result is"),
         ("webhook:\n  - name: a\n    url: '{{ group }}'", "line 3: webhook[0].url: A URL is expected"),
         (f"{WEBHOOK}quiet_hours: [{{start: 25:00, end: '7:00'}}]", "quiet_hours[0].start: A time of day is expected"),
         (
@@ -186,6 +189,12 @@ def test_every_error_names_its_line_and_no_secret(file: Path, text: str, said: s
         load_notices(written(file, text))
     assert said in str(refused.value)
     assert SECRET not in str(refused.value)
+
+
+def test_a_body_of_the_end_is_tried_with_the_end_alone(file: Path) -> None:
+    """Elsewhere `closed_ms` is null, of which this would make no JSON."""
+    text = f"{WEBHOOK}close_body: '{{\"until\": {{{{ closed_ms }}}}}}'"
+    assert load_notices(written(file, text)).targets[0].name == "a"
 
 
 def test_a_body_that_is_not_json_needs_its_type(file: Path) -> None:
