@@ -85,6 +85,16 @@ class _Environment(ImmutableSandboxedEnvironment):
         self.filters = {name: _limited(of) for name, of in FILTERS.items()}
         self.globals.clear()
 
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """A text of `extras`; no method of Python, which would be inserted as `<built-in method …>`."""
+        if not isinstance(obj, Mapping):
+            return self.undefined(f"only extras has names such as {attribute!r}")
+        return obj[attribute] if attribute in obj else self.undefined(f"extras has no {attribute!r}")
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """The same for `extras["team"]`; or a character by its number."""
+        return self.getattr(obj, argument) if isinstance(argument, str) else super().getitem(obj, argument)
+
 
 class Into(Enum):
     """What a template makes, which decides how inserted values are escaped."""

@@ -75,6 +75,26 @@ def test_what_cannot_be_rendered_says_so(text: str) -> None:
         made(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("{{ group.upper }}", "only extras has names such as 'upper'"),
+        ("{{ group['upper'] }}", "only extras has names such as 'upper'"),
+        ("{{ extras.phone }}", "extras has no 'phone'"),
+        ("{{ extras.items }}", "extras has no 'items'"),
+        ("{{ extras['items'] }}", "extras has no 'items'"),
+    ],
+)
+def test_a_name_that_is_not_in_extras_is_named(text: str, cause: str) -> None:
+    with pytest.raises(InvalidTemplate) as refused:
+        made(text)
+    assert str(refused.value) == f"It cannot be rendered: {cause}."
+
+
+def test_a_text_of_extras_can_have_the_name_of_a_method() -> None:
+    assert compiled("{{ extras.items }}", ["extras"]).render({"extras": {"items": "7"}}) == "7"
+
+
 TAGS = ("{{", "}}", "{%", "%}", "if", "endif", "for i in", "endfor", "group", "extras", ".team", "[0]", "(", ")", "|")
 WORDS = ("'a'", '"', "\\", "*", "**", "9", "not", "and", "==", "~", "__class__", "loop", " ", *FILTERS)
 pieces = st.sampled_from([*TAGS, *WORDS])
