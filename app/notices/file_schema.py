@@ -86,11 +86,11 @@ def _secret_url(text: str) -> str:
 
 
 def _url_template(text: str, info: ValidationInfo) -> NoticeTemplate:
-    return _rendered(resolved(text), info, Into.URL)
+    return _tried(resolved(text), info, Into.URL)
 
 
 def _body_template(text: str, info: ValidationInfo) -> NoticeTemplate:
-    return _rendered(text, info, is_json=_sends_json(info.data.get("headers") or {}))
+    return _tried(text, info, is_json=_sends_json(info.data.get("headers") or {}))
 
 
 def _sends_json(headers: Mapping[str, str]) -> bool:
@@ -98,7 +98,13 @@ def _sends_json(headers: Mapping[str, str]) -> bool:
     return "json" in (types or ["json"])[-1]
 
 
-def _rendered(text: str, info: ValidationInfo, into: Into = Into.TEXT, is_json: bool = False) -> NoticeTemplate:
+def _message_template(text: str, info: ValidationInfo, into: Into = Into.TEXT) -> NoticeTemplate:
+    return _tried(text, info, into, is_message=True)
+
+
+def _tried(
+    text: str, info: ValidationInfo, into: Into = Into.TEXT, is_json: bool = False, is_message: bool = False
+) -> NoticeTemplate:
     """The template, after it made a text of samples: what would fail at night fails now. Raises ValueError."""
     template = compiled(text, FIELDS, into)
     extras: Mapping[str, str] = info.data.get("extras") or {}
@@ -108,6 +114,9 @@ def _rendered(text: str, info: ValidationInfo, into: Into = Into.TEXT, is_json: 
             http_url(made)
         if is_json:
             _check_json(made)
+        if is_message and not made.strip():
+            link = "without a link" if sample.url is None else "with a link"
+            raise ValueError(f"The result is empty for the event '{sample.event}' {link}.")
     return template
 
 
@@ -188,8 +197,8 @@ UrlTemplate = Annotated[NoticeTemplate, _parsed_beside(_url_template)]
 HeaderName = Annotated[str, _parsed(_header_name)]
 HeaderValue = Annotated[str, _parsed(_header)]
 Headers = dict[HeaderName, HeaderValue]
-SlackTemplate = Annotated[NoticeTemplate, _parsed_beside(partial(_rendered, into=Into.SLACK))]
-TextTemplate = Annotated[NoticeTemplate, _parsed_beside(_rendered)]
+SlackTemplate = Annotated[NoticeTemplate, _parsed_beside(partial(_message_template, into=Into.SLACK))]
+TextTemplate = Annotated[NoticeTemplate, _parsed_beside(_message_template)]
 BodyTemplate = Annotated[NoticeTemplate, _parsed_beside(_body_template)]
 Clock = Annotated[time, _parsed(_clock)]
 Zone = Annotated[ZoneInfo, _parsed(_zone)]
