@@ -48,6 +48,13 @@ class Scope(StrEnum):
     PARTITION = "partition"
 
 
+UNAUTHORIZED = "unauthorized"
+"""The kind of a problem: the ACL on the resource that the problem names is missing."""
+
+TOPICS_UNAUTHORIZED = "topics_unauthorized"
+"""The kind of a group's problem: the ACL on one of its topics is missing, and the broker does not say on which."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that could not be read: `kind` is a short stable word, `subject` names the broker, group or topic.
@@ -62,6 +69,11 @@ class Problem:
     cause: str
     hint: str = ""
     affected: int | None = None
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether an ACL is missing."""
+        return self.kind in (UNAUTHORIZED, TOPICS_UNAUTHORIZED)
 
     def __str__(self) -> str:
         subject = f"{self.scope} {self.subject}"

@@ -35,9 +35,6 @@ EXTRAS = {
     "kerberos": ("gssapi",),
     "msk": ("aws-msk-iam-sasl-signer-python",),
 }
-REFUSED = "unauthorized"
-"""The kind of problem that the check of ACLs reports."""
-
 WITHOUT_RECORDS = "rebalances are inferred from polls, which miss some, and `pipeline stream` records nothing"
 
 
@@ -190,7 +187,7 @@ def _read(snapshot: ClusterSnapshot, reader: ClusterReader) -> Iterator[Check]:
             yield Check("broker", False, broker.error, "Check that it runs and can be reached from here")
     yield _authorised(snapshot)
     for problem in snapshot.problems:
-        if problem.scope != "broker" and problem.kind != REFUSED:
+        if problem.scope != "broker" and not problem.is_refusal:
             yield Check(problem.scope, False, f"{problem.subject}: {problem.cause}", problem.hint)
 
 
@@ -201,7 +198,7 @@ def _types(reader: ClusterReader) -> str:
 
 
 def _authorised(snapshot: ClusterSnapshot) -> Check:
-    refused = [f"{p.scope} {p.subject}: {p.cause}" for p in snapshot.problems if p.kind == REFUSED]
+    refused = [f"{p.scope} {p.subject}: {p.cause}" for p in snapshot.problems if p.is_refusal]
     seen = f"{formats.plural(len(snapshot.groups), 'group')} and {formats.plural(len(snapshot.topics), 'topic')} seen"
     if refused:
         return Check("authorised", False, "; ".join([seen, *refused]), "Grant DESCRIBE on the listed resources")

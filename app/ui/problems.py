@@ -29,7 +29,7 @@ def problem_lines(snapshot: ClusterSnapshot, most: int = 5) -> list[tuple[str, s
 
 def _line(same: list[Problem]) -> tuple[str, str, str]:
     p = same[0]
-    icon = "lock" if p.kind == "unauthorized" else _ICONS[p.scope]
+    icon = "lock" if p.is_refusal else _ICONS[p.scope]
     if p.scope in {Scope.BROKER, Scope.CLUSTER}:
         tail = f" ({formats.count(p.affected)} lags unknown)" if p.affected else ""
         return icon, formats.md(p.cause) + tail, formats.md(p.hint)
@@ -41,6 +41,6 @@ def _head(p: Problem, topics: int) -> str:
     """The problem with its count. `topics` is the number of topics without a leader, each of which is a problem."""
     number = topics if p.kind == "leaderless" else p.affected or 1
     counted = formats.plural(number, p.scope.value)
-    if number > 1 and p.kind == "unauthorized":
+    if number > 1 and p.is_refusal:
         return f"Not authorised for {counted}"
     return f"{counted} without a leader" if topics > 1 else f"{counted}: {formats.md(p.cause)}"

@@ -20,7 +20,7 @@ from lag.cluster.requests.messages import Message, fetch_request
 from lag.cluster.requests.metadata import NO_LEADER, leaders_of, topic_id_of
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
 from lag.cluster.requests.responses import LogOffsets
-from lag.model import Problem, Scope
+from lag.model import UNAUTHORIZED, Problem, Scope
 from lag.records.transactions import GroupRecord, Marker
 
 WAIT_MS = 1_000
@@ -208,7 +208,7 @@ def _partition_data(part: Message, offsets: Mapping[int, int]) -> PartitionData:
 
 
 _NOT_ALLOWED = Problem(
-    "unauthorized",
+    UNAUTHORIZED,
     Scope.TOPIC,
     OFFSETS_TOPIC,
     f"this account may not read {OFFSETS_TOPIC}",

@@ -7,7 +7,7 @@ from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.cluster.requests.metadata import NO_LEADER, Metadata
 from lag.cluster.requests.poll_client import PollClient
 from lag.merged_problems import merged
-from lag.model import Problem, Scope
+from lag.model import UNAUTHORIZED, Problem, Scope
 
 
 def of_brokers(client: PollClient, meta: Metadata, unlisted: list[Problem]) -> list[Problem]:
@@ -42,6 +42,4 @@ def leaderless(topic: str, partitions: Sequence[int]) -> Problem:
 def of_topics(denied: Iterable[str]) -> list[Problem]:
     """Topics that groups use and that we may not describe."""
     cause = "not authorised to describe it: its log end is unknown"
-    return merged(
-        Problem("unauthorized", Scope.TOPIC, name, cause, f"Grant DESCRIBE on topic {name}") for name in denied
-    )
+    return merged(Problem(UNAUTHORIZED, Scope.TOPIC, name, cause, f"Grant DESCRIBE on topic {name}") for name in denied)

@@ -58,7 +58,6 @@ REFUSED_S = 30.0
 MAX_LOOK_BACKS_BEHIND = 2
 """A partition this many look-backs behind its end is started again near the end."""
 
-UNAUTHORIZED = "unauthorized"
 MISSING = Problem("unread", Scope.TOPIC, OFFSETS_TOPIC, "the brokers do not name its partitions now")
 STARTING = Problem("starting", Scope.TOPIC, OFFSETS_TOPIC, "its records are still being read for the first time")
 
@@ -295,7 +294,7 @@ class Tail:
                 self._forget_commits_of_others(seen)
         if self._trouble or not pieces:
             self._rounds_left = 0
-            denied = self._trouble and all(problem.kind == UNAUTHORIZED for problem in self._trouble.values())
+            denied = self._trouble and all(problem.is_refusal for problem in self._trouble.values())
             return REFUSED_S if denied else TROUBLE_S
         return REST_S if any(moved) else 0.0
 

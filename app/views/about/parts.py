@@ -81,9 +81,7 @@ def following() -> None:
     broken = f", {formats.count(its.unreadable)} could not be decoded" if its.unreadable else ""
     st.markdown(f":small[{read}; {formats.plural(its.records, 'record')} read since the server started{broken}.]")
     for problem in its.problems[:MOST_PROBLEMS]:
-        widgets.line(
-            ":orange", "lock" if problem.kind == "unauthorized" else "error", "Not read", formats.md(str(problem))
-        )
+        widgets.line(":orange", "lock" if problem.is_refusal else "error", "Not read", formats.md(str(problem)))
 
 
 def unread(page: state.Shown) -> None:

@@ -148,7 +148,7 @@ def not_recorded(live: Recording) -> None:
     problem = live.problem
     if problem is None:
         return
-    denied = problem.kind == "unauthorized"
+    denied = problem.is_refusal
     head = "Not recorded" if live.origin is Origin.INFERRED else "Newer generations are not recorded"
     rest = f"{formats.md(problem.cause)}. {formats.md(problem.hint)}".rstrip()
     widgets.line(":orange" if denied else ":gray", "lock" if denied else "info", head, rest)

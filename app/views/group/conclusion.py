@@ -93,7 +93,7 @@ def rule(view: GroupView) -> str:
 def problems(view: GroupView) -> None:
     """What could not be read, what an open transaction holds back, and which members are reconciling."""
     for p in view.group.problems:
-        colour, icon = (":orange", "lock") if p.kind == "unauthorized" else (":red", "error")
+        colour, icon = (":orange", "lock") if p.is_refusal else (":red", "error")
         widgets.line(colour, icon, formats.md(p.cause), formats.md(p.hint))
     if held := [row for row in view.lags if row.held_records]:
         n = sum(row.held_records for row in held)

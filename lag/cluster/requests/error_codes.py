@@ -23,7 +23,7 @@ from kafka.errors import (
     for_code,
 )
 
-from lag.model import Problem, Scope
+from lag.model import TOPICS_UNAUTHORIZED, UNAUTHORIZED, Problem, Scope
 from lag.offsets import PartitionProblem
 
 _PARTITION_PROBLEMS = {
@@ -55,10 +55,10 @@ def group_problem(group_id: str, code: int) -> Problem:
     error = for_code(code)
     if issubclass(error, TopicAuthorizationFailedError):
         cause = "its members cannot be read: not authorised to describe a topic that they subscribe to"
-        return Problem("unauthorized", Scope.GROUP, group_id, cause, "Grant DESCRIBE on the group's topics")
+        return Problem(TOPICS_UNAUTHORIZED, Scope.GROUP, group_id, cause, "Grant DESCRIBE on the group's topics")
     if issubclass(error, AuthorizationError):
         cause = "not authorised to describe it"
-        return Problem("unauthorized", Scope.GROUP, group_id, cause, f"Grant DESCRIBE on group {group_id}")
+        return Problem(UNAUTHORIZED, Scope.GROUP, group_id, cause, f"Grant DESCRIBE on group {group_id}")
     if issubclass(error, (GroupIdNotFoundError, InvalidGroupIdError)):
         return Problem("gone", Scope.GROUP, group_id, "it was deleted, or changed its type, during the poll")
     return Problem("undescribed", Scope.GROUP, group_id, f"its coordinator returned {error_name(code)}")

@@ -12,7 +12,9 @@ from app.views.group.answer.commands import Tools, commands
 from app.views.group.answer.reset_link import reset_link
 from app.views.group.view import GroupView, group_view
 from assignors.whatif.events import Join, Restart
+from lag.cluster.requests.error_codes import group_problem
 from lag.model import FOREVER, ClusterSnapshot, GroupType
+from lag.offsets import PartitionProblem
 from lag.verdict.status import Status
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
@@ -133,6 +135,36 @@ def test_a_retention_that_is_unknown_or_unlimited_is_not_doubled(retention_ms: i
     (line,) = lines(SPECS["orders-enrichment"], retention_ms=retention_ms)
     assert "--describe" in line
     assert "retention.ms" not in line
+
+
+GRANT = "kafka-acls --bootstrap-server b:9092 --add --allow-principal User:groupscope --operation DESCRIBE "
+TOPIC_DENIED = 29
+
+
+def denied(*topics: str, code: int) -> synthetic.Spec:
+    """A group that its coordinator does not describe, with a partition of each of the topics that were refused."""
+    rows = tuple(
+        replace(row, problem=PartitionProblem.UNAUTHORIZED, end=None, status=Status.UNKNOWN)
+        for topic in topics
+        for row in synthetic.rows(topic, [9_000], [10], 0)
+    )
+    shut = SPECS["gdpr-erasure-worker"]
+    return replace(shut, rows=rows, problems=(group_problem(shut.group_id, code),))
+
+
+def test_a_group_refused_by_the_acl_of_a_topic_is_granted_the_topic() -> None:
+    assert lines(denied("pay", "tax", code=TOPIC_DENIED)) == [f"{GRANT}--topic pay --topic tax"]
+    (unnamed,) = commands(*seen(denied(code=TOPIC_DENIED)), TOOLS)
+    assert unnamed.line == f"{GRANT}--topic TOPIC"
+    assert unnamed.purpose.endswith("and TOPIC with each topic that the group's members subscribe to")
+
+
+def test_a_group_refused_by_its_own_acl_is_granted_the_group() -> None:
+    assert lines(denied("pay", code=synthetic.GROUP_AUTHORIZATION_FAILED)) == [f"{GRANT}--group gdpr-erasure-worker"]
+
+
+def test_a_group_that_is_read_without_its_topic_is_granted_the_topic() -> None:
+    assert lines(replace(denied("pay", code=TOPIC_DENIED), problems=())) == [f"{GRANT}--topic pay"]
 
 
 def test_a_group_id_is_quoted_for_the_shell() -> None:

@@ -7,8 +7,8 @@ from shlex import quote
 
 from app.ui import formats
 from app.views.group.view import GroupView
-from lag.model import FOREVER, ClusterSnapshot, GroupType
-from lag.offsets import PartitionLag
+from lag.model import FOREVER, TOPICS_UNAUTHORIZED, UNAUTHORIZED, ClusterSnapshot, GroupType
+from lag.offsets import PartitionLag, PartitionProblem
 from lag.verdict.status import Status
 
 TOOLS = {GroupType.SHARE: "kafka-share-groups", GroupType.STREAMS: "kafka-streams-groups"}
@@ -56,8 +56,8 @@ def commands(view: GroupView, snapshot: ClusterSnapshot, tools: Tools) -> list[C
             return [_forget_topics(view, affected, tools)]
         case Status.NO_MEMBERS:
             return [Command("Show its state", _groups(view, tools, "--describe", "--state"))]
-        case Status.UNKNOWN if any(problem.kind == "unauthorized" for problem in view.group.problems):
-            return [_grant(view, tools)]
+        case Status.UNKNOWN if (grant := _grant(view, tools)) is not None:
+            return [grant]
     describe = _groups(view, tools, "--describe", "--members", "--verbose")
     return [Command("Show its members and their hosts", describe)]
 
@@ -67,13 +67,24 @@ def _groups(view: GroupView, tools: Tools, action: str, *arguments: str) -> str:
     return tools.line(tool, action, "--group", view.group.group_id, *arguments)
 
 
-def _grant(view: GroupView, tools: Tools) -> Command:
-    """The ACL is for the account of this dashboard, which only the brokers know by its principal."""
-    which = ["--operation", "DESCRIBE", "--group", view.group.group_id]
-    line = tools.line("kafka-acls", "--add", "--allow-principal", "User:groupscope", *which)
-    return Command(
-        "As an administrator, grant DESCRIBE. Replace User:groupscope with the principal of this dashboard", line
-    )
+def _grant(view: GroupView, tools: Tools) -> Command | None:
+    """Grants what the brokers refused: DESCRIBE on the group, or else on its topics; None: nothing was refused.
+
+    The ACL is for the account of this dashboard, which only the brokers know by its principal.
+    """
+    kinds = {problem.kind for problem in view.group.problems}
+    replaced = "User:groupscope with the principal of this dashboard"
+    if UNAUTHORIZED in kinds:
+        resources = ["--group", view.group.group_id]
+    elif topics := sorted({row.tp.topic for row in view.lags if row.problem is PartitionProblem.UNAUTHORIZED}):
+        resources = [word for topic in topics for word in ("--topic", topic)]
+    elif TOPICS_UNAUTHORIZED in kinds:
+        resources = ["--topic", "TOPIC"]
+        replaced += ", and TOPIC with each topic that the group's members subscribe to"
+    else:
+        return None
+    acl = ["--add", "--allow-principal", "User:groupscope", "--operation", "DESCRIBE", *resources]
+    return Command(f"As an administrator, grant DESCRIBE. Replace {replaced}", tools.line("kafka-acls", *acl))
 
 
 def _read_record(row: PartitionLag, offset: int, tools: Tools) -> Command:
