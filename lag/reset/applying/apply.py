@@ -13,7 +13,7 @@ from lag.errors import ConnectError, GroupscopeError
 from lag.reset.access import Errors, GroupWriter
 from lag.reset.applying.checks import check, is_after, refuse_other_cluster
 from lag.reset.applying.undo import undo_plan
-from lag.reset.applying.verify import PartitionResult, Verified, is_done, results, verified
+from lag.reset.applying.verify import PartitionResult, Verified, is_done, remaining, results, verified
 from lag.reset.model import Action, Commit, GroupReading, Kind, PartitionPlan, Plan
 
 BATCH = 500
@@ -86,14 +86,13 @@ def apply_plan(
         audit(ChangeEvent(Step.REFUSED, now_ms(), plan, reason=str(refusal)))
         raise
     audit(ChangeEvent(Step.STARTED, now_ms(), plan))
-    errors, error = _write(plan, cluster, now, batch)
     try:
-        found = () if plan.kind is Kind.REMOVE_MEMBER else results(plan, cluster.commits(plan.group_id), errors)
+        found, error = _write(plan, cluster, now, batch)
     except GroupscopeError as unread:
-        audit(ChangeEvent(Step.ENDED, now_ms(), plan, reason=f"written, but not read back: {unread}"))
+        audit(ChangeEvent(Step.ENDED, now_ms(), plan, reason=f"requested, but not read back: {unread}"))
         raise ConnectError(
-            f"The plan was applied, but the result cannot be read: {unread.cause}",
-            "Run groupscope reset verify: it says which partitions are done",
+            f"The changes were requested, but the result cannot be read: {unread.cause}",
+            "Run groupscope reset verify: it says what is done",
         ) from unread
     applied = Applied(plan, now_ms(), found, error, undo)
     audit(ChangeEvent(Step.ENDED, applied.ended_at_ms, plan, applied))
@@ -106,27 +105,35 @@ def _checked(plan: Plan, cluster: GroupWriter) -> GroupReading:
     return now
 
 
-def _write(plan: Plan, cluster: GroupWriter, now: GroupReading, batch: int) -> tuple[Errors, str]:
-    """The errors of partitions, and that of the group or member."""
-    if plan.kind is not Kind.OFFSETS:
-        return {}, _write_group(plan, cluster)
+def _write(plan: Plan, cluster: GroupWriter, now: GroupReading, batch: int) -> tuple[tuple[PartitionResult, ...], str]:
+    """The results of partitions as read back, and the error of the group or member. Raises if nothing is read back."""
+    error = "" if plan.kind is Kind.OFFSETS else _write_group(plan, cluster)
+    if plan.kind is Kind.REMOVE_MEMBER:
+        return (), error
+    errors = _write_offsets(plan, cluster, now, batch) if plan.kind is Kind.OFFSETS else {}
+    return results(plan, cluster.commits(plan.group_id), errors), error
+
+
+def _write_offsets(plan: Plan, cluster: GroupWriter, now: GroupReading, batch: int) -> Errors:
     commits = {tp: position.commit for tp, position in now.positions.items() if position.commit is not None}
     open_rows = [row for row in plan.changes if not is_after(row, commits)]
     errors: dict[TopicPartition, str] = {}
     for action in (Action.SET, Action.DELETE):
         for rows in _batches([row for row in open_rows if row.action is action], batch):
             errors |= _write_batch(plan.group_id, action, rows, cluster)
-    return errors, ""
+    return errors
 
 
 def _write_group(plan: Plan, cluster: GroupWriter) -> str:
+    """The error; empty: it is done. A coordinator that does not answer may have done it or not: the group shows it."""
     try:
         if plan.kind is Kind.DELETE_GROUP:
             return cluster.delete_group(plan.group_id) or ""
         assert plan.instance_id is not None
         return cluster.remove_member(plan.group_id, plan.instance_id) or ""
-    except GroupscopeError as error:  # it may have been done all the same
-        return error.cause
+    except GroupscopeError as error:
+        left = remaining(plan, cluster.read(plan.group_id, ()))
+        return f"{left}: {error.cause}" if left else ""
 
 
 def _write_batch(group_id: str, action: Action, rows: Sequence[PartitionPlan], cluster: GroupWriter) -> Errors:

@@ -48,11 +48,11 @@ class Verified:
 def verified(plan: Plan, now: GroupReading) -> Verified:
     """How far a plan is applied to the group as it is `now`."""
     commits = {tp: position.commit for tp, position in now.positions.items() if position.commit is not None}
-    return Verified(results(plan, commits), _remaining(plan, now))
+    return Verified(results(plan, commits), remaining(plan, now))
 
 
-def _remaining(plan: Plan, now: GroupReading) -> str:
-    """What still exists, though the plan removes it."""
+def remaining(plan: Plan, now: GroupReading) -> str:
+    """The group or member that still exists though the plan removes it, or why that is not known; empty: it is gone."""
     if plan.kind is Kind.OFFSETS:
         return ""
     if now.problems:
