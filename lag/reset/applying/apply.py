@@ -78,10 +78,7 @@ def apply_plan(
     """Apply a plan. Raises ResetRefused or ConnectError; after the first write only ConnectError, as it is unread."""
     undo = undo_plan(plan, now_ms())
     try:
-        now = _checked(plan, cluster)
-        if undo is not None and undo.partitions:
-            store_undo(undo)
-            now = _checked(plan, cluster)  # storing took time, and a member may have joined
+        now = _prepared(plan, cluster, undo, store_undo)
     except GroupscopeError as refusal:
         audit(ChangeEvent(Step.REFUSED, now_ms(), plan, reason=str(refusal)))
         raise
@@ -97,6 +94,14 @@ def apply_plan(
     applied = Applied(plan, now_ms(), found, error, undo)
     audit(ChangeEvent(Step.ENDED, applied.ended_at_ms, plan, applied))
     return applied
+
+
+def _prepared(plan: Plan, cluster: GroupWriter, undo: Plan | None, store_undo: StoreUndo) -> GroupReading:
+    now = _checked(plan, cluster)
+    if undo is None or not undo.partitions:
+        return now
+    store_undo(undo)
+    return _checked(plan, cluster)  # storing took time, and a member may have joined
 
 
 def _checked(plan: Plan, cluster: GroupWriter) -> GroupReading:
