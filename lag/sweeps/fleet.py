@@ -58,7 +58,8 @@ def of_cluster(health: Health, containing: str = "") -> Fleet:
     problems = tuple(
         InputProblem(f"{problem.scope} {problem.subject}", "", problem.cause)
         for problem in snapshot.problems
-        if problem.scope is not Scope.GROUP and not problem.is_refusal  # these are in `skipped`
+        if problem.scope is not Scope.GROUP
+        and not (problem.scope is Scope.TOPIC and problem.is_refusal)  # these are in `skipped`
     )
     return Fleet(snapshot.cluster_id or snapshot.cluster, tuple(found), problems, tuple(skipped))
 

@@ -7,7 +7,7 @@ from typing import Any
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 
 from lag.cluster.requests import members
-from lag.cluster.requests.error_codes import error_name, group_problem, is_unauthorized
+from lag.cluster.requests.error_codes import error_name, group_problem, is_not_ready, is_unauthorized
 from lag.cluster.requests.messages import (
     ConsumerGroupDescribeRequest,
     Message,
@@ -16,10 +16,13 @@ from lag.cluster.requests.messages import (
 )
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
 from lag.cluster.requests.responses import GroupDescription
-from lag.model import UNLISTED, GroupType, Problem, Scope
+from lag.model import UNAUTHORIZED, UNLISTED, GroupType, Problem, Scope
 
 DESCRIBE_CHUNK = 500
 """Groups per describe request: many enough to hide the round trip, few enough for quick answers."""
+
+LOADING = 14
+"""COORDINATOR_LOAD_IN_PROGRESS."""
 
 
 async def list_groups(client: PollClient, node: int) -> list[GroupDescription]:
@@ -31,10 +34,14 @@ async def list_groups(client: PollClient, node: int) -> list[GroupDescription]:
 
 
 def _listing_problem(node: int, code: int) -> Problem:
-    name = error_name(code)
-    cause = f"broker {node} does not list its groups: {name}"
-    hint = "Its part of __consumer_offsets is still loading; wait for the next poll" if code in (14, 15) else ""
-    return Problem(UNLISTED, Scope.BROKER, str(node), cause, hint)
+    """UNLISTED is only what passes: another error stays until somebody removes its cause."""
+    cause = f"broker {node} does not list its groups: {error_name(code)}"
+    if is_not_ready(code):
+        what = "Its part of __consumer_offsets is still loading" if code == LOADING else "Its coordinator is starting"
+        return Problem(UNLISTED, Scope.BROKER, str(node), cause, f"{what}; wait for the next poll")
+    if is_unauthorized(code):
+        return Problem(UNAUTHORIZED, Scope.BROKER, str(node), cause, "Grant DESCRIBE on the cluster")
+    return Problem("groups_refused", Scope.BROKER, str(node), cause, f"See the log of broker {node}")
 
 
 def _listed(group: Message, node: int) -> GroupDescription:

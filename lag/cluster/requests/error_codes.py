@@ -90,7 +90,12 @@ class CoordinatorNotReady(Exception):
     """A coordinator is loading, is not there yet, or has moved: the same request may succeed soon. Nothing was done."""
 
 
+def is_not_ready(code: int) -> bool:
+    """Whether a coordinator is loading, is not there yet, or has moved."""
+    return issubclass(for_code(code), _NOT_READY)
+
+
 def raise_if_not_ready(codes: Collection[int]) -> None:
     """Raise CoordinatorNotReady if every one of the codes says so."""
-    if codes and all(issubclass(for_code(code), _NOT_READY) for code in codes):
+    if codes and all(map(is_not_ready, codes)):
         raise CoordinatorNotReady(error_name(next(iter(codes))))
