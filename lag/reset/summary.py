@@ -70,9 +70,13 @@ def _undoing(plan: Plan) -> Iterator[str]:
     if plan.kind is Kind.REMOVE_MEMBER:
         yield "There is no undo. The member joins again if its process still runs"
     if plan.kind is Kind.DELETE_GROUP and plan.partitions:
+        gone = sum(row.topic_is_gone for row in plan.partitions)
+        if gone == len(plan.partitions):
+            yield "There is no undo: no offset can be committed again, since none of the topics exists"
+            return
         yield "Its undo plan commits these offsets again, which creates the group again"
-        if gone := [row for row in plan.partitions if row.topic_is_gone]:
-            yield f"{_count(len(gone), 'offset')} cannot be committed again: the topic does not exist"
+        if gone:
+            yield f"{_count(gone, 'offset')} cannot be committed again: the topic does not exist"
 
 
 def _held(rows: tuple[PartitionPlan, ...]) -> Iterator[str]:
