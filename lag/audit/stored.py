@@ -83,11 +83,12 @@ _TEXTS = ("event_id", "action", "outcome", "actor", "address", "cluster", "plan_
 def stored_events(history: History, before_ms: int, most: int) -> list[AuditEvent]:
     """The newest events of all logs before that time, newest first. Raises HistoryError.
 
-    One that two servers copied at the same moment is there once.
+    One that two servers copied at the same moment is there once, and counts once.
     """
     until = timestamp(from_ms(before_ms))
-    rows = history.query(f"SELECT * FROM {_TABLE} WHERE at < {until} ORDER BY at DESC LIMIT {most}", _TABLE)
-    return list({row["event_id"]: _event(row) for row in rows.to_pylist()}.values())
+    columns = ", ".join(f'"{name}"' for name in (*_TEXTS, "at", "group_id"))
+    query = f"SELECT DISTINCT {columns} FROM {_TABLE} WHERE at < {until} ORDER BY at DESC LIMIT {most}"
+    return [_event(row) for row in history.query(query, _TABLE).to_pylist()]
 
 
 def _event(row: dict[str, Any]) -> AuditEvent:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
@@ -99,6 +100,21 @@ def test_no_event_is_passed_over_between_two_pages(open_page: Open, monkeypatch:
         listed.extend(table(page, "Events")["action"])
     assert set(listed) == {"login", "roles", "reset"}
     assert "older_events" not in {button.key for button in page.button}
+
+
+def test_older_events_are_offered_where_newer_ones_are_stored_twice(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "MOST", 2)
+    log, history = AuditLog(tmp_path / "audit.jsonl"), History(tmp_path / "history")
+    for action, after_ms in (("login", 0), ("roles", 1), ("reset", 2)):
+        log.append(AuditEvent(1_795_258_000_000 + after_ms, action, Outcome.OK))
+    assert log.path is not None
+    again = AuditLog(Path(copyfile(log.path, tmp_path / "again.jsonl")))
+    assert [AuditCopy(each, history).copy() for each in (log, again)] == [3, 3]
+    page = open_page("audit", with_history(AuditLog(), history))
+    page = page.button(key="older_events").click().run()
+    assert list(table(page, "Events")["action"]) == ["login"]
 
 
 def test_a_history_that_cannot_be_read_hides_no_event_of_the_log(open_page: Open, tmp_path: Path) -> None:

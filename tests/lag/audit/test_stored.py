@@ -1,6 +1,7 @@
 """The audit log in the history: every event once, whatever failed in between."""
 
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
@@ -116,6 +117,16 @@ def test_two_logs_in_one_history_do_not_hide_each_others_events(tmp_path: Path, 
     second.append(event(0))
     first.append(event(10 * LATE_MS))
     assert [AuditCopy(log, history).copy() for log in (first, second)] == [1, 1]
+
+
+def test_events_that_are_there_twice_leave_room_for_older_ones(tmp_path: Path, log: AuditLog, history: History) -> None:
+    assert log.path is not None
+    for after_ms in range(3):
+        log.append(event(after_ms))
+    again = AuditLog(Path(copyfile(log.path, tmp_path / "again.jsonl")))
+    assert [AuditCopy(each, history).copy() for each in (log, again)] == [3, 3]
+    assert [one.at_ms - AT_MS for one in stored_events(history, END_MS, 2)] == [2, 1]
+    assert times(history) == [2, 1, 0]
 
 
 def test_long_texts_are_cut_off_also_without_a_file(history: History) -> None:
