@@ -48,7 +48,11 @@ def _fields(page: state.Shown, choice: Choice) -> Iterator[Callable[[], None]]:
 
 
 def _choose_group(group: str) -> None:
+    """What the URL has too much of is dropped: with it, no group is planned for."""
     state.set_url("group", group)
+    for name in ("topics", "value"):
+        if len(state.url(name) or "") > MAX_TEXT:
+            state.set_url(name, None)
     if state.url("to") == "remove-member":
         state.set_url("value", None)
 

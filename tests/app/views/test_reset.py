@@ -90,6 +90,15 @@ def test_the_choices_are_in_the_url(open_page: Open) -> None:
     assert asked(page)["to"] == "shift"
 
 
+@pytest.mark.parametrize("name", ["topics", "value"])
+def test_a_link_with_too_long_a_text_is_left_by_choosing_a_group(open_page: Open, name: str) -> None:
+    page = open_page("reset", group="billing", to="shift", **{name: "x" * 2_001})
+    assert page.button(key="reset_plan").disabled
+    page.selectbox(key="reset_group").select("dlq-replayer").run()
+    assert not page.button(key="reset_plan").disabled
+    assert (asked(page)["group"], asked(page).get(name)) == ("dlq-replayer", None)
+
+
 @pytest.mark.parametrize("wrong", [{"to": "nowhere"}, {"value": "1e999"}, {"topics": "(" * 3000}, {"to": "\x00"}])
 def test_a_wrong_link_fails_no_page(open_page: Open, wrong: dict[str, str]) -> None:
     page = open_page("reset", group="billing", **wrong)
