@@ -1,25 +1,24 @@
 """Opens what the server needs while it runs, in a thread, so that the event loop goes on meanwhile."""
 
-from asyncio import get_running_loop, shield, wait
+from asyncio import get_running_loop, shield
 from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, asynccontextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from typing import TypeVar
-
-from anyio import to_thread
 
 T = TypeVar("T")
 
 
 @asynccontextmanager
 async def opened(resource: AbstractContextManager[T]) -> AsyncIterator[T]:
-    """Enter and exit `resource`. What Ctrl-C interrupts while it is entered is exited all the same.
+    """Enter and exit `resource`. What Ctrl-C interrupts while it is entered is exited all the same, also by two Ctrl-C.
 
     Its threads would keep the process alive otherwise.
     """
-    entering = get_running_loop().run_in_executor(None, resource.__enter__)  # no task: no cancellation reaches it
+    loop, stack, thread = get_running_loop(), ExitStack(), ThreadPoolExecutor(1)
     try:
-        yield await shield(entering)
+        yield await loop.run_in_executor(thread, stack.enter_context, resource)
     finally:
-        await wait([entering])
-        if entering.exception() is None:
-            await to_thread.run_sync(resource.__exit__, None, None, None)
+        exiting = loop.run_in_executor(thread, stack.close)  # the one thread does it after entering
+        thread.shutdown(wait=False)
+        await shield(exiting)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from app.server.opened import opened
+from tests.support.waiting import wait_until
 
 
 class Resource:
@@ -69,6 +70,22 @@ def test_a_cancellation_while_it_is_opened_waits_and_closes_it() -> None:
 
     assert isinstance(apart(cancelled()), asyncio.CancelledError)
     assert resource.log == ["open", "closed"]
+
+
+def test_a_second_cancellation_while_it_is_opened_closes_it_as_well() -> None:
+    resource = Resource()
+
+    async def cancelled_twice() -> None:
+        task = asyncio.ensure_future(used(resource))
+        await asyncio.to_thread(resource.begun.wait)
+        for _ in range(2):
+            task.cancel()
+            await asyncio.sleep(0)
+        resource.released.set()
+        await task
+
+    assert isinstance(apart(cancelled_twice()), asyncio.CancelledError)
+    wait_until(lambda: resource.log == ["open", "closed"], 10)
 
 
 def test_an_interrupted_loop_closes_what_is_being_opened() -> None:
