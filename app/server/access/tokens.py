@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from tempfile import NamedTemporaryFile
 from typing import Annotated, Literal
 
@@ -137,8 +138,24 @@ def _locked(path: Path, flags: int = 0) -> Iterator[os.stat_result]:
         with locked_file(path, os.O_RDWR | flags) as file:
             yield os.fstat(file)
     except OSError as error:
-        hint = "Run the command as the owner of the file or as root, or name another file with --tokens"
-        raise ConfigError(f"{path} cannot be written: {error.strerror}", hint) from None
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigError:
+    """Advice for the owner of a file is not to run the command as its owner."""
+    if isinstance(error, PermissionError) and (mode := _own_mode(path)) is not None and not mode & stat.S_IWUSR:
+        return ConfigError(f"{path} cannot be written: its mode is {mode:04o}", f"Run chmod u+w {quote(str(path))}")
+    hint = "Run the command as the owner of the file or as root, or name another file with --tokens"
+    return ConfigError(f"{path} cannot be written: {error.strerror}", hint)
+
+
+def _own_mode(path: Path) -> int | None:
+    """The mode of the user's own file; None: it is another's, or cannot be seen."""
+    try:
+        its = path.stat()
+    except OSError:
+        return None
+    return stat.S_IMODE(its.st_mode) if its.st_uid == os.geteuid() else None
 
 
 def _write(path: Path, file: TokensFile, old: os.stat_result) -> None:

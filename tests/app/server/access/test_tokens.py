@@ -95,6 +95,20 @@ def test_a_file_that_cannot_be_given_to_its_owner_is_left_as_it_was(
     assert list(of_another_owner.parent.iterdir()) == [of_another_owner]
 
 
+def test_the_mode_of_a_read_only_file_is_named_to_its_owner(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may write it all the same, so the refusal is that of another user's system."""
+    create(path, "a", Role.VIEWER, now_ms=NOW_MS)
+    path.chmod(0o400)
+
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("app.server.access.tokens.locked_file", refused)
+    with pytest.raises(ConfigError, match=r"cannot be written: its mode is 0400") as error:
+        revoke(path, "a")
+    assert error.value.hint == f"Run chmod u+w {path}"
+
+
 def test_a_file_that_a_group_may_read_stays_readable_for_it(path: Path) -> None:
     create(path, "a", Role.VIEWER, now_ms=NOW_MS)
     path.chmod(0o640)
