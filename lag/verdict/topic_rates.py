@@ -10,7 +10,7 @@ from lag.verdict.window.sample_window import Window
 
 
 def produce_rates(window: Window, rules: Rules | None = None) -> Floats:
-    """float64[n_rows of EndOffsets]: records per second; NaN if fewer than two polls read the log end."""
+    """float64[n_rows of EndOffsets]: records per second; NaN where `rates.rate` knows none."""
     last = status_rules.recent(window.times_ms, rules or Rules())
     columns, times_ms = window.log_end[last], window.times_ms[last]
     blocks = window.blocks(len(columns[-1]))

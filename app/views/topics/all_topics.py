@@ -12,7 +12,7 @@ from app.views.topics.state import topic_readers, topics_table
 
 PRODUCED = (
     "Records per second over all partitions, from the polls of the last 3 minutes. "
-    "A dash until two polls have read all partitions (see Note)"
+    "A dash until two polls, the last one among them, have read all partitions (see Note)"
 )
 COLUMNS = "topic w urgent_lag urgent_group deleted_in note v groups lag partitions produce records retention"
 

@@ -18,6 +18,7 @@ from lag.verdict import topic_rates
 from lag.verdict.health import Health
 from lag.verdict.status import Status
 from lag.verdict.window import time_to_loss
+from lag.verdict.window.rates import MIN_SPAN_MS
 from lag.verdict.window.sample_window import Window
 
 MIN_POLLS = 2
@@ -131,15 +132,17 @@ class Size:
 def sizes(ends: EndOffsets, window: Window) -> dict[str, Size]:
     """Topic -> its size. One pass over the columns."""
     rates, polls = topic_rates.produce_rates(window), len(window.times_ms)
-    no_log = (ends.log_end == UNKNOWN) | (ends.log_start == UNKNOWN)
+    no_end = ends.log_end == UNKNOWN
+    no_log = no_end | (ends.log_start == UNKNOWN)
     records, unsized = _per_topic(ends, ends.log_end - ends.log_start), _per_topic(ends, no_log)
-    produced, unread = _per_topic(ends, rates), _per_topic(ends, np.isnan(rates))
+    produced, no_rate = _per_topic(ends, rates), _per_topic(ends, np.isnan(rates))
+    unread = _per_topic(ends, no_end)
     partitions = _per_topic(ends, np.ones(len(ends)))
     return {
         name: Size(
             None if unsized[at] else int(records[at]),
-            None if unread[at] else float(produced[at]),
-            _no_rate(polls, int(unread[at]), int(partitions[at])),
+            None if no_rate[at] else float(produced[at]),
+            _no_rate(polls, int(no_rate[at]), int(unread[at]), int(partitions[at])),
         )
         for at, name in enumerate(ends.topics)
     }
@@ -149,12 +152,15 @@ def _per_topic(ends: EndOffsets, values: NDArray[Any]) -> NDArray[np.float64]:
     return np.bincount(ends.topic, values, len(ends.topics)).astype(np.float64)
 
 
-def _no_rate(polls: int, unread: int, partitions: int) -> str:
-    if not unread:
+def _no_rate(polls: int, no_rate: int, unread: int, partitions: int) -> str:
+    if not no_rate:
         return ""
     if polls < MIN_POLLS:
         return "two polls are needed, and there was one"
-    return f"fewer than two polls have read the log end of {unread:,} of {formats.plural(partitions, 'partition')}"
+    of_all = f"of {formats.plural(partitions, 'partition')}"
+    if unread:
+        return f"the last poll did not read the log end of {unread:,} {of_all}"
+    return f"two polls at least {MIN_SPAN_MS // 1000} s apart have not yet read the log end of {no_rate:,} {of_all}"
 
 
 def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: Size) -> dict[str, object]:

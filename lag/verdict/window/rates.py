@@ -23,6 +23,10 @@ GAIN = 1.02
 """A lag drains only if the group consumes at least this many times as fast as producers write."""
 
 
+MIN_SPAN_MS = 5_000
+"""A rate over a shorter time is noise: brokers are read one after the other, and producers write in batches."""
+
+
 class TimeLags(NamedTuple):
     """float64[n_rows] each: `seconds` with its error bound, or `at_least_s` if the record is older than the samples."""
 
@@ -59,12 +63,15 @@ def forward_fill(values: Ints) -> Ints:
 
 
 def rate(values: Ints, times_ms: Ints) -> Floats:
-    """Sum of the increases over the time from the first to the last known sample; NaN with fewer than two."""
-    filled = forward_fill(values)
+    """Sum of the increases over the time from the first known sample to the newest one.
+
+    NaN if the newest one is unknown, as that of a deleted topic, or if that time is shorter than MIN_SPAN_MS.
+    """
+    filled, known = forward_fill(values), values != UNKNOWN
     steps = np.where(filled[:-1] == UNKNOWN, 0, np.maximum(filled[1:] - filled[:-1], 0))
-    span_ms = _span_ms(values != UNKNOWN, times_ms)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(span_ms > 0, steps.sum(axis=0) * 1000 / span_ms, np.nan)
+    span_ms = times_ms[-1] - times_ms[np.argmax(known, axis=0)]
+    enough = known[-1] & (span_ms >= MIN_SPAN_MS)
+    return np.where(enough, steps.sum(axis=0) * 1000 / np.maximum(span_ms, MIN_SPAN_MS), np.nan)
 
 
 def rates_after_burst(window: RowWindow, lag: Ints, noise: Floats, min_samples: int, min_s: float) -> Rates:
@@ -137,9 +144,3 @@ def last_true(flags: Flags) -> Ints:
     """int64[n_rows]: the last sample with the flag set; the newest sample if there is none."""
     newest: Ints = len(flags) - 1 - np.argmax(flags[::-1], axis=0)
     return newest
-
-
-def _span_ms(known: Flags, times_ms: Ints) -> Ints:
-    """From the first to the last known sample; 0 if there is none."""
-    span_ms: Ints = times_ms[last_true(known)] - times_ms[np.argmax(known, axis=0)]
-    return np.where(known.any(axis=0), span_ms, 0)

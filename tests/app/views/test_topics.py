@@ -115,10 +115,16 @@ def test_a_produce_rate_that_is_not_known_has_its_reason() -> None:
     snapshot = cluster({"g": group({"gone-0": 3})}, ends)
     frame = built(snapshot, {"gone": [(-1, -1)], "t": [(4, 9), (-1, -1)]})
     assert pd.isna(frame.loc["t", "produce"])
-    told = "fewer than two polls have read the log end of 1 of 2 partitions"
+    told = "the last poll did not read the log end of 1 of 2 partitions"
     assert frame.loc["t", "produce_why"] == told
     assert frame.loc["t", "note"] == f"produce rate unknown: {told}"
     assert frame.loc["gone", "note"].startswith("deleted")
+
+
+def test_a_partition_that_only_the_last_poll_has_read_is_the_reason_for_no_produce_rate() -> None:
+    frame = built(cluster({}, {"t-0": end(9), "t-1": end(9)}), {"t": [(4, 9), (-1, 9)]})
+    why = "two polls at least 5 s apart have not yet read the log end of 1 of 2 partitions"
+    assert (pd.isna(frame.loc["t", "produce"]), frame.loc["t", "produce_why"]) == (True, why)
 
 
 def test_the_first_poll_says_why_there_is_no_produce_rate(open_page: Open, feed: feeds.HandFeed) -> None:

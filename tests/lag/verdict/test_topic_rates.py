@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lag.verdict import topic_rates
 from lag.verdict.window.sample_window import SampleRing
-from tests.lag.make import End, cluster, end, failed, group
+from tests.lag.make import End, cluster, deleted, end, failed, group
 
 
 def rates_after(polls: Sequence[Mapping[str, End]]) -> NDArray[np.float64]:
@@ -36,6 +36,12 @@ def test_a_partition_that_came_in_the_last_poll_has_no_rate_yet() -> None:
 
 def test_a_log_without_a_leader_has_no_rate() -> None:
     assert np.isnan(rates_after([{"read-0": failed()}, {"read-0": failed()}])).tolist() == [True]
+
+
+def test_a_topic_that_is_deleted_has_no_rate_from_that_poll_on() -> None:
+    before = [{"read-0": end(1_000 * number)} for number in range(6)]
+    for polls_since in range(1, 20):
+        assert np.isnan(rates_after([*before, *[{"read-0": deleted()}] * polls_since])).tolist() == [True]
 
 
 def test_rates_are_those_of_the_last_three_minutes() -> None:

@@ -114,6 +114,14 @@ def test_a_commit_on_a_deleted_topic() -> None:
     assert whole.finding.evidence == "topic gone no longer exists; the committed offset 7 on gone-0 remains"
 
 
+def test_a_topic_that_is_deleted_has_neither_rate_nor_times_from_that_poll_on() -> None:
+    ends = [*map(end, steps(100, 100, 6)), *[deleted()] * 6]
+    whole, rows = watch({"gone-0": steps(50, 90, 12)}, {"gone-0": ends})
+    assert (whole.produce_rate, whole.drain_s) == (None, None)
+    gone = rows["gone-0"]
+    assert (gone.produce_rate, gone.drain_s, gone.time_lag.seconds, gone.time_lag.at_least_s) == (None,) * 4
+
+
 def test_leftovers_of_a_deleted_topic_do_not_drown_a_live_problem() -> None:
     whole, rows = watch(
         {"gone-0": 7, "gone-1": 7, "orders-0": steps(0, 5)},

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lag.verdict.window import rates
-from lag.verdict.window.rates import NEVER
+from lag.verdict.window.rates import MIN_SPAN_MS, NEVER
 from lag.verdict.window.sample_window import RowWindow
 from tests.support.random_examples import random_examples
 
@@ -67,10 +67,21 @@ def test_a_rewind_does_not_count_against_the_rate() -> None:
 
 def test_a_rate_skips_polls_that_knew_nothing() -> None:
     assert rate([-1, 100, -1, 300]) == 10.0
-    assert rate([100, -1, 300, -1]) == 10.0
+    assert rate([100, -1, -1, 400]) == 10.0
 
 
-@pytest.mark.parametrize("values", [[5], [-1, -1, -1, -1], [-1, 5, -1, -1]])
+@pytest.mark.parametrize("values", [[100, 200, 300, -1], [100, -1, 300, -1], [100, 200, -1, -1]])
+def test_a_log_that_the_newest_poll_did_not_read_has_no_rate(values: list[int]) -> None:
+    assert math.isnan(rate(values))
+
+
+def test_two_polls_in_quick_succession_give_no_rate() -> None:
+    assert math.isnan(rate([100, 400], [0, 300]))
+    assert math.isnan(rate([-1, 100, 400], [0, 60_000, 64_999]))
+    assert rate([-1, 100, 400], [0, 60_000, 65_000]) == 60.0
+
+
+@pytest.mark.parametrize("values", [[5], [-1, -1, -1, -1], [-1, -1, -1, 5]])
 def test_a_rate_needs_two_known_samples(values: list[int]) -> None:
     assert math.isnan(rate(values))
 
@@ -137,7 +148,7 @@ def windows(draw: st.DrawFn) -> tuple[list[int], list[list[int]]]:
 
 def plain_rate(at: Sequence[int], values: Sequence[int]) -> float | None:
     known = [(t, v) for t, v in zip(at, values, strict=True) if v != -1]
-    if len(known) < 2:
+    if values[-1] == -1 or at[-1] - known[0][0] < MIN_SPAN_MS:
         return None
     gained = sum(max(0, b - a) for (_, a), (_, b) in pairwise(known))
     return gained * 1000 / (known[-1][0] - known[0][0])
