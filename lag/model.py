@@ -132,13 +132,14 @@ class Member:
 class LagTotal:
     """A sum that says what it covers.
 
-    `records` is None when `known` is 0 of more than 0 partitions, or of a group that could not be read.
+    `records` is None when `known` is 0 of more than 0 partitions, or of a group that could not be read. So is
+    `lost_records`, which also needs the log start.
     """
 
     records: int | None
     known: int
     partitions: int
-    lost_records: int = 0
+    lost_records: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ class OffsetTable:
 
 @dataclass(frozen=True, slots=True)
 class PartitionLag:
-    """One group's position in one partition; every offset and `lag_records` is None when unknown.
+    """One group's position in one partition; every offset and number of records is None when unknown.
 
     `log_end` is the high watermark, `last_stable` the last stable offset; if it is lower, an open
     transaction holds back read_committed consumers. `lost_records` counts records that were deleted before the
@@ -120,7 +120,7 @@ class PartitionLag:
     member_id: str | None
     at_ms: int
     problem: PartitionProblem | None = None
-    lost_records: int = 0
+    lost_records: int | None = None
 
     @property
     def held_records(self) -> int:
@@ -157,7 +157,7 @@ class PartitionRows(LazySequence[PartitionLag]):
             member_id=None if member == UNKNOWN else self._member_ids[member],
             at_ms=table.at_ms,
             problem=PROBLEM_CODES[table.problem[row]],
-            lost_records=int(table.lost[row]),
+            lost_records=known(table.lost[row]),
         )
 
 

@@ -166,7 +166,7 @@ def _once(order: NDArray[np.intp], end: Codes, group: Codes) -> NDArray[np.intp]
 def verdicts(
     committed: Ints, broker_lag: Ints, given: Problems, ends: EndOffsets, end: Codes
 ) -> tuple[Ints, Ints, Problems]:
-    """Lag (UNKNOWN where there is none), lost records and problem code of each row.
+    """Lag, lost records (both UNKNOWN where there is none) and problem code of each row.
 
     A share group's lag is the broker's own count (KIP-1226), as records may be acknowledged out of order.
     Precedence of reasons: the topic is deleted or we may not describe it (brokers then hide its commits as well), the
@@ -184,7 +184,7 @@ def verdicts(
     below = sound & (start != UNKNOWN) & (committed < start)
     lag = np.where(sound & ~beyond, log_end - np.maximum(committed, start), UNKNOWN)
     lag = np.where(sound & (broker_lag != UNKNOWN), broker_lag, lag)
-    lost = np.where(below, start - committed, 0)
+    lost = np.where((lag != UNKNOWN) & (start != UNKNOWN), np.maximum(start - committed, 0), UNKNOWN)
     problem[beyond], problem[below] = BEYOND_END, BELOW_LOG_START
     return lag, lost, problem
 
@@ -196,16 +196,22 @@ def totals(snapshot: ClusterSnapshot) -> list[LagTotal]:
 
 def totals_of(table: OffsetTable, complete: Sequence[bool]) -> list[LagTotal]:
     """The sums of the groups of a table; `complete`: bool[n_groups], whether all of the group could be read."""
-    is_known = table.lag != UNKNOWN
-    records = _sums(np.where(is_known, table.lag, 0), table.bounds)
-    known, lost = _sums(is_known.astype(np.int64), table.bounds), _sums(table.lost, table.bounds)
-    sizes = np.diff(table.bounds)
+    columns = (*_known_sums(table.lag, table.bounds), *_known_sums(table.lost, table.bounds), np.diff(table.bounds))
     return [
-        LagTotal(records=r if k or (not n and whole) else None, known=k, partitions=n, lost_records=x)
-        for r, k, n, x, whole in zip(
-            records.tolist(), known.tolist(), sizes.tolist(), lost.tolist(), complete, strict=True
+        LagTotal(
+            records=lag if known or (not n and whole) else None,
+            known=known,
+            partitions=n,
+            lost_records=lost if lost_known or (not n and whole) else None,
         )
+        for lag, known, lost, lost_known, n, whole in zip(*map(np.ndarray.tolist, columns), complete, strict=True)
     ]
+
+
+def _known_sums(column: Ints, bounds: Ints) -> tuple[Ints, Ints]:
+    """The sum of the known values per group, and how many these are."""
+    is_known = column != UNKNOWN
+    return _sums(np.where(is_known, column, 0), bounds), _sums(is_known.astype(np.int64), bounds)
 
 
 def _sums(column: Ints, bounds: Ints) -> Ints:

@@ -59,7 +59,7 @@ class PartitionDocument(TypedDict):
     log_end: int | None
     last_stable: int | None
     lag: int | None
-    lost: int
+    lost: int | None
     problem: PartitionProblem | None
     member_id: str | None
 
@@ -72,7 +72,10 @@ class VerdictDocument(TypedDict):
 
 
 class GroupSummaryDocument(VerdictDocument):
-    """A group without its members and partitions. `lag` (records) is the sum over `lag_known` of `lag_partitions`."""
+    """A group without its members and partitions.
+
+    `lag` (records) is the sum over `lag_known` of `lag_partitions`, `lost` that of the partitions where it is known.
+    """
 
     group_id: str
     type: GroupType
@@ -86,7 +89,7 @@ class GroupSummaryDocument(VerdictDocument):
     lag: int | None
     lag_known: int
     lag_partitions: int
-    lost: int
+    lost: int | None
 
 
 class GroupDocument(GroupSummaryDocument):
@@ -181,8 +184,7 @@ def partitions_document(snapshot: ClusterSnapshot, rows: slice) -> list[Partitio
         [ends.topics[topic] for topic in ends.topic[end].tolist()],
         ends.partition[end].tolist(),
         *map(_known, (table.committed[rows], ends.log_start[end], ends.log_end[end])),
-        *map(_known, (ends.last_stable[end], table.lag[rows])),
-        table.lost[rows].tolist(),
+        *map(_known, (ends.last_stable[end], table.lag[rows], table.lost[rows])),
         [PROBLEM_CODES[code] for code in table.problem[rows].tolist()],
         _owners(snapshot, rows),
     )

@@ -78,7 +78,7 @@ def _lag(view: View, labels: Labels) -> Samples:
 
 
 def _lost(view: View, labels: Labels) -> Samples:
-    return series(labels.groups, view.totals.lost, view.is_read & (view.totals.lag != UNKNOWN))
+    return series(labels.groups, view.totals.lost, view.is_read & (view.totals.lost != UNKNOWN))
 
 
 def _verdict(view: View, labels: Labels) -> Samples:

@@ -30,7 +30,7 @@ class GroupTotals(NamedTuple):
 
     partitions, known   its partitions, and those with a known lag
     lag, max_lag        records, -1 = no lag is known
-    lost                records that were deleted before the group read them
+    lost                records that were deleted before the group read them, -1 = not known
     """
 
     partitions: Ints
@@ -80,16 +80,21 @@ def _totals(table: OffsetTable, first: int, last: int) -> GroupTotals:
     bounds = table.bounds[first : last + 1]
     rows = slice(int(bounds[0]), int(bounds[-1]))
     bounds, lag, lost = bounds - bounds[0], table.lag[rows], table.lost[rows]
-    is_known = lag != UNKNOWN
-    known, partitions = reduce_groups(np.add, is_known.astype(np.int64), bounds, 0), np.diff(bounds)
-    records = reduce_groups(np.add, np.where(is_known, lag, 0), bounds, 0)
+    known = reduce_groups(np.add, (lag != UNKNOWN).astype(np.int64), bounds, 0)
     return GroupTotals(
-        partitions=partitions,
+        partitions=np.diff(bounds),
         known=known,
-        lag=np.where((known == 0) & (partitions > 0), UNKNOWN, records),
+        lag=_sum_of_known(lag, bounds),
         max_lag=reduce_groups(np.maximum, lag, bounds, UNKNOWN),
-        lost=reduce_groups(np.add, lost, bounds, 0),
+        lost=_sum_of_known(lost, bounds),
     )
+
+
+def _sum_of_known(column: Ints, bounds: Ints) -> Ints:
+    """int64[n_groups]; UNKNOWN if none of a group's partitions is known, 0 if it has none."""
+    is_known = column != UNKNOWN
+    any_known = reduce_groups(np.logical_or, is_known, bounds, False) | (np.diff(bounds) == 0)
+    return np.where(any_known, reduce_groups(np.add, np.where(is_known, column, 0), bounds, 0), UNKNOWN)
 
 
 def widths(table: OffsetTable, groups: Ints, topics: Flags) -> Widths:

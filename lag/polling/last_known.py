@@ -102,7 +102,7 @@ def _merged(
         end=np.concatenate([new.end, end.astype(np.int32)])[order],
         committed=np.concatenate([new.committed, blank])[order],
         lag=np.concatenate([new.lag, blank])[order],
-        lost=np.concatenate([new.lost, np.zeros_like(blank)])[order],
+        lost=np.concatenate([new.lost, blank])[order],
         problem=np.concatenate([new.problem, timeout])[order],
         member=np.concatenate([new.member, old.member[kept]])[order],
     )

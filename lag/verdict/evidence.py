@@ -108,7 +108,7 @@ def of_group(
     if about_group(status, total, affected):
         return replace(about, evidence=_of_all(group, status, total, affected, worst))
     others = f"; the worst of {plural(affected, 'partition')}" if affected > 1 else ""
-    if others and status is Status.LOST:
+    if others and status is Status.LOST and total.lost_records is not None:
         others += f", which lost {plural(total.lost_records, 'record')} in total"
     return replace(about, evidence=about.evidence + others)
 

@@ -72,16 +72,23 @@ ONE = Catalog(("orders",), {"orders": (1,)})
         (20, 100, 0, None),
         (19, 100, 1, P.BELOW_LOG_START),
         (0, 100, 20, P.BELOW_LOG_START),
-        (121, None, 0, P.BEYOND_END),
-        (None, None, 0, P.NO_COMMIT),
+        (121, None, None, P.BEYOND_END),
+        (None, None, None, P.NO_COMMIT),
     ],
 )
 def test_commit_beside_a_log_from_20_to_120(
-    committed: int | None, lag: int | None, lost: int, problem: P | None
+    committed: int | None, lag: int | None, lost: int | None, problem: P | None
 ) -> None:
     row = only(table_of(ONE, answers(*log(0, 0, 20, 120, 110)), rows((0, 0, 0, committed, None, None))))
     assert (row.lag_records, row.lost_records, row.problem) == (lag, lost, problem)
     assert (row.log_start, row.log_end, row.last_stable, row.held_records) == (20, 120, 110, 10)
+
+
+def test_without_a_log_start_lost_records_are_unknown_though_the_lag_is_known() -> None:
+    ends = answers((0, 0, 1, 120, None))
+    row = only(table_of(ONE, ends, rows((0, 0, 0, 80, None, None))))
+    assert (row.log_start, row.lag_records, row.lost_records) == (None, 40, None)
+    assert totals_of(table_of(ONE, ends, rows((0, 0, 0, 80, None, None))), [True])[0].lost_records is None
 
 
 def test_commit_on_a_deleted_topic_has_no_lag() -> None:
@@ -168,7 +175,7 @@ def test_total_says_what_it_covers_and_is_unknown_when_it_covers_nothing() -> No
     assert totals_of(table, [False, True, True, False]) == [
         LagTotal(records=40, known=1, partitions=2, lost_records=6),
         LagTotal(records=None, known=0, partitions=1),
-        LagTotal(records=0, known=0, partitions=0),
+        LagTotal(records=0, known=0, partitions=0, lost_records=0),
         LagTotal(records=None, known=0, partitions=0),  # it could not be read
     ]
 
@@ -220,16 +227,16 @@ def defined(
     key: tuple[int, int],
     logs: dict[tuple[int, int], tuple[int, int]],
     leaderless: set[tuple[int, int]],
-) -> tuple[int | None, int, P | None]:
+) -> tuple[int | None, int | None, P | None]:
     if key[0] > 3 or key[1] > 3:
-        return None, 0, P.TOPIC_DELETED
+        return None, None, P.TOPIC_DELETED
     if committed is None:
-        return None, 0, P.NO_COMMIT
+        return None, None, P.NO_COMMIT
     if key not in logs:
-        return None, 0, P.LEADERLESS if key in leaderless else P.ERROR
+        return None, None, P.LEADERLESS if key in leaderless else P.ERROR
     start, end = logs[key]
     if committed > end:
-        return None, 0, P.BEYOND_END
+        return None, None, P.BEYOND_END
     if committed < start:
         return end - start, start - committed, P.BELOW_LOG_START
     return end - committed, 0, None

@@ -26,7 +26,7 @@ def worst(view: GroupView) -> dict[Status, PartitionLag]:
 
 def _concerned(row: PartitionLag) -> int:
     beyond = (row.committed or 0) - (row.log_end or 0) if row.log_end is not None else 0
-    return max(row.lost_records, row.held_records, beyond)
+    return max(row.lost_records or 0, row.held_records, beyond)
 
 
 def rulers(view: GroupView) -> None:

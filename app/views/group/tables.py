@@ -46,7 +46,7 @@ def partitions(view: GroupView) -> pd.DataFrame:
             "log_start": pd.array([r.log_start for r, _ in rows], dtype="Int64"),
             "last_stable": pd.array([r.last_stable for r, _ in rows], dtype="Int64"),
             "log_end": pd.array([r.log_end for r, _ in rows], dtype="Int64"),
-            "lost": np.array([r.lost_records for r, _ in rows], np.int64),
+            "lost": pd.array([r.lost_records for r, _ in rows], dtype="Int64"),
             "held": np.array([r.held_records for r, _ in rows], np.int64),
             "note": [note(r, h, view.group.type) for r, h in rows],
             "trend": [sparkline(h.lag_trend) for _, h in rows],

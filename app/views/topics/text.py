@@ -74,7 +74,7 @@ def losing(topic: str, soon: pd.DataFrame) -> str:
     first, more = soon.iloc[0], len(soon) - 1
     others = f"; {formats.plural(more, 'more group')} within the hour" if more else ""
     who = formats.code(str(first["group"]))
-    if first["lost"]:
+    if pd.notna(first["lost"]) and first["lost"]:
         return f"{who} loses records of {topic}: Kafka deletes them unread{others}"
     word = "within" if pd.isna(first["left_s"]) else "in"
     when = f"{word} {formats.duration(first['within_s'])}" if first["within_s"] > 0 else "at any time"

@@ -67,6 +67,7 @@ def _readers(snapshot: ClusterSnapshot, rows: Ints, starts: Ints, left: TimeToLo
     """One row per group; `lead` is the share of the log (percent) below its lowest offset."""
     table = snapshot.offsets
     lag, known, sizes = totals(table.lag[rows], starts)
+    lost, lost_known, _ = totals(table.lost[rows], starts)
     worst = time_to_loss.worst_rows(left, starts, table.lag[rows])
     unknown = np.add.reduceat(np.isnan(left.seconds).astype(np.int64), starts)
     return pd.DataFrame(
@@ -81,7 +82,7 @@ def _readers(snapshot: ClusterSnapshot, rows: Ints, starts: Ints, left: TimeToLo
                 for at, n, size in zip(worst, unknown, sizes, strict=True)
             ],
             "lead": np.fmin.reduceat(_lead(table, rows), starts),
-            "lost": np.add.reduceat(table.lost[rows], starts),
+            "lost": pd.arrays.IntegerArray(lost, lost_known == 0),
         }
     )
 
@@ -99,7 +100,13 @@ def _where(snapshot: ClusterSnapshot, row: int, left_s: float, at_most_s: float)
     """The partition with the least retention left, or why that is unknown."""
     table = snapshot.offsets
     where = f"partition {table.ends.partition[table.end[row]]}"
-    due = "" if left_s > 0 else ": unread records are deleted" if table.lost[row] else ": deletion possible at any time"
+    due = (
+        ""
+        if left_s > 0
+        else ": unread records are deleted"
+        if table.lost[row] > 0
+        else ": deletion possible at any time"
+    )
     return deletion.why(snapshot, row, left_s, at_most_s, where) or where + due
 
 

@@ -242,7 +242,7 @@ def _row(tp: TopicPartition, position: Position | None) -> PartitionPlan:
         log_start=lag.log_start,
         log_end=lag.log_end,
         last_stable=lag.last_stable,
-        deleted=lag.lost_records,
+        deleted=lag.lost_records or 0,
         lag_before=lag.lag_records,
     )
 

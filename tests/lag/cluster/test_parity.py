@@ -111,6 +111,7 @@ def test_lag_is_the_tools_lag_unless_records_are_lost_or_the_log_was_cut(reader:
         differing.add(group.group_id)
         if row.problem is PartitionProblem.BELOW_LOG_START:
             assert row.lag_records is not None
+            assert row.lost_records is not None
             assert row.lag_records + row.lost_records == plain_lag(row)
         else:
             assert (row.problem, row.lag_records) == (PartitionProblem.BEYOND_END, None)

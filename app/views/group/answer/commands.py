@@ -42,7 +42,7 @@ def commands(view: GroupView, snapshot: ClusterSnapshot, tools: Tools) -> list[C
     """What to run for the group's verdict, first things first."""
     status = view.health.finding.status
     affected = [row for row in view.lags if row.tp in set(view.partitions_with(status))]
-    worst = max(affected, key=lambda row: (row.held_records, row.lost_records, row.lag_records or 0), default=None)
+    worst = max(affected, key=lambda row: (row.held_records, row.lost_records or 0, row.lag_records or 0), default=None)
     match status:
         case Status.STALLED if worst is not None and worst.committed is not None:
             return [_read_record(worst, worst.committed, tools)]

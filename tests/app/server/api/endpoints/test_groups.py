@@ -75,7 +75,7 @@ def test_the_whole_answer_of_one_group() -> None:
                 "log_end": None,
                 "last_stable": None,
                 "lag": None,
-                "lost": 0,
+                "lost": None,
                 "problem": "topic_deleted",
                 "member_id": None,
             },
