@@ -12,6 +12,7 @@ from app.metrics.text_format import negotiate
 from app.metrics.view import Polled
 from app.server import source
 from app.server.feed import Feed
+from app.server.middleware.encoding import accepts_gzip
 from lag.generations.recorded.model import FollowStatus
 from lag.times import wall_clock_ms
 
@@ -32,7 +33,7 @@ def metrics(request: Request) -> Response:
     except InvalidOption as error:
         return PlainTextResponse(f"{error}\n", status_code=400)
     headers = {"Vary": "Accept, Accept-Encoding"}
-    if not _accepts_gzip(request.headers.get("accept-encoding", "")):
+    if not accepts_gzip(request.headers.getlist("accept-encoding")):
         return StreamingResponse(text, headers=headers, media_type=form.content_type)
     return StreamingResponse(
         _gzipped(text), headers={**headers, "Content-Encoding": "gzip"}, media_type=form.content_type
@@ -42,11 +43,6 @@ def metrics(request: Request) -> Response:
 def _polled(name: str, feed: Feed, now_ms: int) -> Polled:
     following = feed.following() or FollowStatus()
     return Polled(name, feed.latest(), feed.status(), now_ms, following.records, following.commits)
-
-
-def _accepts_gzip(header: str) -> bool:
-    parts = [part.replace(" ", "").split(";") for part in header.split(",")]
-    return any(coding == "gzip" and "q=0" not in parameters for coding, *parameters in parts)
 
 
 def _gzipped(text: Iterable[str]) -> Iterator[bytes]:

@@ -31,6 +31,7 @@ from app.server.compat.page_shell import inline_scripts, page_shell
 from app.server.compat.shutdown import graceful_shutdown_timeout
 from app.server.listener import Listener
 from app.server.middleware.access import AccessMiddleware, base_path
+from app.server.middleware.encoding import RefusedGzipMiddleware
 from app.server.middleware.headers import content_security_policy
 from app.server.opened import opened
 from app.server.routes import ROUTES
@@ -65,7 +66,9 @@ def build_app(start: Callable[[], AbstractContextManager[Source]]) -> st.App:
                 temporary_history.delete_all()
 
     access = Middleware(AccessMiddleware, policy=_policy)
-    app = st.App(APP / "main.py", lifespan=lifespan, routes=ROUTES, middleware=[access])
+    app = st.App(
+        APP / "main.py", lifespan=lifespan, routes=ROUTES, middleware=[access, Middleware(RefusedGzipMiddleware)]
+    )
     for name, value in login_options().items():  # after the app, whose script says where Streamlit's settings are
         config.set_option(name, value)
     return app

@@ -119,7 +119,7 @@ def _answer(request: Request, endpoint: Endpoint[Any], call: Call[Any]) -> Respo
     tag = _snapshot_tag(call) if endpoint.of_snapshot else None
     if tag is None or not _has(request, tag):
         data = _data(endpoint.respond(call))
-        tag = tag or f'"{sha256(data).hexdigest()[:32]}"'
+        tag = tag or _weak(sha256(data).hexdigest()[:32])
         if not _has(request, tag):
             return Response(data, headers=_headers(tag), media_type=JSON)
     return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=_headers(tag))
@@ -144,13 +144,18 @@ def _snapshot_tag(call: Call[Any]) -> str:
     snapshot = call.report.snapshot
     visitor = call.source.visitor
     seen = "" if visitor is None else f".{sha256(repr(visitor.grants).encode()).hexdigest()[:16]}"
-    return f'"{quote(call.cluster, safe="")}.{snapshot.number}.{snapshot.at_ms}{seen}"'
+    return _weak(f"{quote(call.cluster, safe='')}.{snapshot.number}.{snapshot.at_ms}{seen}")
+
+
+def _weak(opaque: str) -> str:
+    """A weak entity tag: the same answer has other bytes when it is compressed."""
+    return f'W/"{opaque}"'
 
 
 def _has(request: Request, tag: str) -> bool:
     """Whether the client has that version (RFC 9110, If-None-Match with weak comparison)."""
     given = request.headers.get("if-none-match", "")
-    return given.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in given.split(","))
+    return given.strip() == "*" or tag in (f"W/{each.strip().removeprefix('W/')}" for each in given.split(","))
 
 
 def _headers(tag: str) -> Mapping[str, str]:
