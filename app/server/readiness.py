@@ -1,10 +1,12 @@
 """Whether the server answers (`/api/live`), and whether what it shows is current (`/api/ready`)."""
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, NotRequired
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.routing import Route
+from typing_extensions import TypedDict
 
 from app.server import source
 from app.server.feed import Feed
@@ -12,6 +14,45 @@ from app.server.source import STALE_AFTER_INTERVALS
 from lag.errors import ConnectError
 from lag.polling.report import Report
 from lag.times import wall_clock_ms
+
+
+class LiveDocument(TypedDict):
+    """The process answers requests."""
+
+    live: bool
+
+
+class ClusterReadinessDocument(TypedDict):
+    """How a cluster is read; null before the first snapshot. `reason` says why it is not read now."""
+
+    number: int | None
+    at_ms: int | None
+    age_s: float | None
+    complete: bool | None
+    polls: int
+    consecutive_failures: int
+    requests_per_poll: int | None
+    error: str | None
+    reason: str | None
+
+
+class ReadinessDocument(TypedDict):
+    """Whether what the server shows is current. With a login `ready` alone."""
+
+    ready: bool
+    reason: NotRequired[str | None]
+    clusters: NotRequired[dict[str, ClusterReadinessDocument]]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """An address below `/api` that answers GET with this type, under each of the statuses."""
+
+    path: str
+    summary: str
+    answer: Any
+    respond: Callable[[Request], Awaitable[JSONResponse]]
+    statuses: tuple[int, ...] = (200,)
 
 
 async def live(_request: Request) -> JSONResponse:
@@ -25,11 +66,11 @@ async def ready(_request: Request) -> JSONResponse:
     With a login it says no more than that: the one that asks is not known.
     """
     answer = readiness(source.installed(), wall_clock_ms())
-    shown = answer if source.installed().access is None else {"ready": answer["ready"]}
+    shown: ReadinessDocument = answer if source.installed().access is None else {"ready": answer["ready"]}
     return JSONResponse(shown, status_code=200 if answer["ready"] else 503)
 
 
-def readiness(current: source.Source, now_ms: int) -> dict[str, Any]:
+def readiness(current: source.Source, now_ms: int) -> ReadinessDocument:
     """`reason` says why the server is not ready; each cluster has its own `reason`, null while it is read.
 
     One cluster that fails does not make the server unready: the others are still shown.
@@ -46,7 +87,7 @@ def readiness(current: source.Source, now_ms: int) -> dict[str, Any]:
     return {"ready": reason is None, "reason": reason, "clusters": clusters}
 
 
-def _state(feed: Feed, now_ms: int) -> dict[str, Any]:
+def _state(feed: Feed, now_ms: int) -> ClusterReadinessDocument:
     report, status = feed.latest(), feed.status()
     return {
         "number": report.snapshot.number if report else None,
@@ -81,4 +122,7 @@ def _age_s(report: Report, now_ms: int) -> float:
     return max(0.0, (now_ms - report.snapshot.at_ms) / 1000)
 
 
-ROUTES = [Route("/api/live", live), Route("/api/ready", ready)]
+PROBES = (
+    Probe("/live", "Whether the process answers", LiveDocument, live),
+    Probe("/ready", "Whether every cluster was read, and one is read now", ReadinessDocument, ready, (200, 503)),
+)

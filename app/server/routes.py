@@ -6,10 +6,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from app.pages import PAGES
-from app.server import readiness, source
+from app.server import source
 from app.server.access.session import CALLBACK
 from app.server.api.burrow.routes import burrow_routes
-from app.server.api.routes import API, NO_API
+from app.server.api.routes import API, BESIDE_API
 from app.server.compat.page_shell import page_shell
 from app.server.metrics import metrics
 from app.server.middleware import after_login
@@ -67,8 +67,7 @@ async def unknown_page(request: Request) -> HTMLResponse:
 ROUTES = [
     API,
     *burrow_routes(),
-    *readiness.ROUTES,
-    NO_API,
+    BESIDE_API,
     Route("/metrics", metrics),
     Route("/mcp", ToolsEndpoint(base_path)),
     Route("/login", login),

@@ -12,10 +12,10 @@ import pytest
 from starlette.routing import Route
 
 import assignors
-from app.server import readiness
 from app.server.api.burrow.routes import burrow_routes
-from app.server.api.openapi import PREFIX
+from app.server.api.openapi import PREFIX, ROOT
 from app.server.api.routes import ENDPOINTS
+from app.server.readiness import PROBES
 from assignors import load_scenario
 from lag.generations.recorded import Origin, RecordedGeneration, Recording
 from lag.polling.verdict_changes import VerdictChanges
@@ -122,7 +122,8 @@ def test_every_example_is_what_the_server_answers(example: Example) -> None:
 
 PATHS = [
     *(PREFIX + endpoint.path for endpoint in ENDPOINTS),
-    *(route.path for route in (*burrow_routes(), *readiness.ROUTES) if isinstance(route, Route)),
+    *(ROOT + probe.path for probe in PROBES),
+    *(route.path for route in burrow_routes() if isinstance(route, Route)),
     "/metrics",
 ]
 

@@ -11,9 +11,11 @@ from pydantic.json_schema import JsonSchemaMode
 
 from app.server.api.endpoint import JSON, Endpoint, Query
 from app.server.api.problem import MEDIA_TYPE, ProblemDetailsDocument
+from app.server.readiness import Probe
 
 VERSION = "3.1.0"
-PREFIX = "/api/v1"
+ROOT = "/api"
+PREFIX = f"{ROOT}/v1"
 REFERENCE = "#/components/schemas/{model}"
 NOT_MODIFIED = {"304": {"description": "Not modified since the If-None-Match"}}
 BODY = "Body."
@@ -24,15 +26,16 @@ _NAME = re.compile(r"\{(\w+)\}")
 MODE: JsonSchemaMode = "serialization"
 
 
-def openapi(endpoints: Sequence[Endpoint[Any]]) -> dict[str, Any]:
-    """The document that describes these endpoints."""
-    types = {endpoint.answer for endpoint in endpoints} | {ProblemDetailsDocument}
+def openapi(endpoints: Sequence[Endpoint[Any]], probes: Sequence[Probe]) -> dict[str, Any]:
+    """The document that describes these endpoints and probes."""
+    types = {ProblemDetailsDocument, *(each.answer for each in endpoints), *(each.answer for each in probes)}
     answers, components = _schemas({repr(each): each for each in types})
     paths: dict[str, Any] = {}
     for endpoint in endpoints:
         bodies = {} if endpoint.body is None else {k: _body(v, components) for k, v in endpoint.body.schemas.items()}
         operation = _operation(endpoint, answers[repr(endpoint.answer)], bodies)
         paths.setdefault(PREFIX + endpoint.path, {})[endpoint.method.lower()] = operation
+    paths |= {ROOT + probe.path: {"get": _probe(probe, answers[repr(probe.answer)])} for probe in probes}
     return {
         "openapi": VERSION,
         "info": {
@@ -72,12 +75,25 @@ def _operation(endpoint: Endpoint[Any], answer: Any, bodies: Mapping[str, Any]) 
         "responses": {
             "200": {"description": endpoint.summary, "content": {media_type: {"schema": answer}}},
             **(NOT_MODIFIED if endpoint.method == "GET" and endpoint.media_type == JSON else {}),
-            "default": {"description": "A problem (RFC 9457)", "content": {MEDIA_TYPE: {"schema": _PROBLEM}}},
+            "default": _PROBLEM,
         },
     }
 
 
-_PROBLEM = {"$ref": REFERENCE.format(model=ProblemDetailsDocument.__name__)}
+def _probe(probe: Probe, answer: Any) -> dict[str, Any]:
+    described = {"description": probe.summary, "content": {JSON: {"schema": answer}}}
+    return {
+        "summary": probe.summary,
+        "operationId": probe.respond.__name__,
+        "parameters": [],
+        "responses": {**{str(status): described for status in probe.statuses}, "default": _PROBLEM},
+    }
+
+
+_PROBLEM = {
+    "description": "A problem (RFC 9457)",
+    "content": {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model=ProblemDetailsDocument.__name__)}}},
+}
 
 
 def _path_parameters(path: str) -> Iterator[dict[str, Any]]:

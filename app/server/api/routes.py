@@ -5,17 +5,19 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from app.server.api.dispatch import EncodedMount, encoded, http_problem, route
 from app.server.api.endpoint import Call, Endpoint, Query
 from app.server.api.endpoints import advice, changes, clusters, generations, groups, history, whatif
-from app.server.api.openapi import PREFIX, openapi
+from app.server.api.openapi import PREFIX, ROOT, openapi
+from app.server.readiness import PROBES
 
 
 @cache
 def document() -> bytes:
     """The OpenAPI document as JSON."""
-    return encoded(openapi(ENDPOINTS))
+    return encoded(openapi(ENDPOINTS, PROBES))
 
 
 def openapi_document(_call: Call[Query]) -> bytes:
@@ -36,5 +38,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
 
 _PROBLEMS = {HTTPException: http_problem}
 API = EncodedMount(PREFIX, Starlette(routes=[route(endpoint) for endpoint in ENDPOINTS], exception_handlers=_PROBLEMS))
-NO_API = EncodedMount("/api", Starlette(exception_handlers=_PROBLEMS))
-"""Answers 404 for any other address, where Streamlit would answer with its page."""
+_PROBE_ROUTES = [Route(probe.path, probe.respond) for probe in PROBES]
+BESIDE_API = EncodedMount(ROOT, Starlette(routes=_PROBE_ROUTES, exception_handlers=_PROBLEMS))
+"""The probes, and 404 for any other address, where Streamlit would answer with its page."""

@@ -16,8 +16,9 @@ from lag.polling.collector import Collector
 from lag.polling.report import Report
 from lag.times import wall_clock_ms
 from tests.app import feeds
+from tests.app.server.api.conformity import conforming
 from tests.app.server.api.reports import NOW_MS, installed, report, source_of
-from tests.app.server.client import get
+from tests.app.server.client import get, request
 from tests.support.waiting import wait_until
 
 DEADLINE_S = 1.0
@@ -114,3 +115,19 @@ def test_routes_answer_with_the_status_of_a_probe(read: Report) -> None:
     with installed(source_of(demo=None)):
         assert (get("/api/live").status, get("/api/live").json) == (200, {"live": True})
         assert (get("/api/ready").status, get("/api/ready").json["reason"]) == (503, "demo: not read yet")
+
+
+def test_the_answers_of_the_probes_are_as_the_openapi_document_describes_them(read: Report) -> None:
+    for report_, status in ((read, 200), (None, 503)):
+        with installed(source_of(demo=report_)), pytest.MonkeyPatch.context() as patched:
+            patched.setattr("app.server.readiness.wall_clock_ms", lambda: NOW_MS)
+            assert conforming(get("/api/ready"), "GET", "/api/ready").status == status
+            assert conforming(get("/api/live"), "GET", "/api/live").status == 200
+
+
+@pytest.mark.parametrize("path", ["/api/live", "/api/ready"])
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_a_wrong_method_on_a_probe_is_refused_with_the_right_ones(path: str, method: str) -> None:
+    answer = request(method, path)
+    assert (answer.status, answer.headers["content-type"]) == (405, "application/problem+json")
+    assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}

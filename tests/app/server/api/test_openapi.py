@@ -6,14 +6,16 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from app.server.api.openapi import PREFIX
+from app.server.api.openapi import PREFIX, ROOT
 from app.server.api.routes import ENDPOINTS
+from app.server.readiness import PROBES
 from tests.app.server.api.conformity import document
 
 
-def test_every_endpoint_is_described() -> None:
+def test_every_endpoint_and_probe_is_described() -> None:
     described = {(method.upper(), path) for path, methods in document()["paths"].items() for method in methods}
-    assert described == {(endpoint.method, PREFIX + endpoint.path) for endpoint in ENDPOINTS}
+    endpoints = {(endpoint.method, PREFIX + endpoint.path) for endpoint in ENDPOINTS}
+    assert described == endpoints | {("GET", ROOT + probe.path) for probe in PROBES}
     assert document()["openapi"] == "3.1.0"
 
 
