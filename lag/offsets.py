@@ -74,6 +74,12 @@ class EndOffsets:
         """The partition of that row."""
         return TopicPartition(self.topics[self.topic[row]], int(self.partition[row]))
 
+    def has(self, topic: str, partition: int) -> bool:
+        """Whether there is a row of that partition."""
+        if topic not in self.topics:
+            return False
+        return bool((self.partition[self.topic == self.topics.index(topic)] == partition).any())
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OffsetTable:

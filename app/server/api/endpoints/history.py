@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 from math import isfinite, isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from pydantic import AwareDatetime, Field, model_validator
@@ -12,10 +12,14 @@ from typing_extensions import TypedDict
 
 from app.server.api.endpoint import Call, Endpoint, Query
 from app.server.api.problem import ApiError, field_error, invalid_fields
+from assignors.spelling import shown
 from lag.errors import HistoryError
 from lag.history.span import DAY, MINUTE, Scope, Span, full_minute
 from lag.times import EPOCH, ms
 from lag.verdict.status import URGENCY, Status
+
+if TYPE_CHECKING:
+    from lag.history.queries import HistoryQueries
 
 LONGEST = 90 * DAY
 TOO_LONG = "since must be 1 minute to 90 days before until"
@@ -96,10 +100,7 @@ def group_history(call: Call[HistoryQuery]) -> HistoryDocument:
     group_id, span = call.path["group"], query.span(datetime.now(UTC))
     queries = HistoryQueries(History(root), cluster_id, partial(call.source.sees, call.cluster))
     try:
-        if group_id not in call.report.snapshot.by_group and group_id not in queries.groups(span):
-            _ = call.group  # raises: the group is neither there nor recorded
-        if query.topic is not None and query.topic not in queries.topics(group_id, span):
-            call.check_topic()
+        _check_names(call, queries, span)
         lag = queries.lag(Scope(group_id, query.topic, query.partition), span)
         verdicts = queries.health_series(group_id, span)
     except HistoryError as error:
@@ -113,6 +114,19 @@ def group_history(call: Call[HistoryQuery]) -> HistoryDocument:
         "lag": _points(lag),
         "verdicts": periods(verdicts),
     }
+
+
+def _check_names(call: Call[HistoryQuery], queries: "HistoryQueries", span: Span) -> None:
+    """Raises ApiError if group, topic or partition are neither there nor recorded in the span."""
+    group_id, topic, partition = call.path["group"], call.query.topic, call.query.partition
+    if group_id not in call.report.snapshot.by_group and group_id not in queries.groups(span):
+        _ = call.group
+    if topic is not None and topic not in queries.topics(group_id, span):
+        call.check_topic()
+    if topic is None or partition is None or call.report.snapshot.offsets.ends.has(topic, partition):
+        return
+    if partition not in queries.partition_numbers(group_id, topic, span):
+        raise ApiError(HTTPStatus.NOT_FOUND, f"There is no partition {partition} of topic {shown(topic)!r}.")
 
 
 def _points(lag: pd.DataFrame) -> list[LagPointDocument]:

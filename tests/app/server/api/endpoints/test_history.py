@@ -134,6 +134,15 @@ def test_a_topic_that_is_neither_there_nor_recorded_is_not_found() -> None:
     assert found["order"].json["detail"] == "There is no topic 'order'. Did you mean 'orders'?"
 
 
+def test_a_partition_that_is_neither_there_nor_recorded_is_not_found() -> None:
+    asked = {("t", 0): 200, ("t", 2): 404, ("orders", 1): 200, ("orders", 2): 404}
+    found = {key: ask(BAD, f"{times(5)}&topic={key[0]}&partition={key[1]}") for key in asked}
+    assert {key: answer.status for key, answer in found.items()} == asked
+    answer = found["t", 2]
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json["detail"] == "There is no partition 2 of topic 't'."
+
+
 def test_a_server_without_a_history_says_so(its: Source) -> None:
     with installed(its):
         answer = ask(BAD)
