@@ -32,7 +32,7 @@ class EventStream(StreamingResponse):
 def event_stream(events: AsyncIterator[bytes], *, has_body: bool) -> Response:
     """The answer with these events; only its headers without a body. Raises ApiError."""
     if not has_body:
-        return Response(headers=NOT_STORED, media_type=EVENTS)
+        return StreamingResponse(iter(()), headers=NOT_STORED, media_type=EVENTS)  # its length is not known
     if _open >= MOST_STREAMS:
         raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_STREAMS} clients are already reading events.")
     return EventStream(events, headers=NOT_STORED, media_type=EVENTS)

@@ -204,5 +204,11 @@ def test_only_the_headers_of_the_events_end_at_once() -> None:
     )
 
 
+def test_the_headers_of_the_events_name_no_length() -> None:
+    only = request("HEAD", f"{PREFIX}{CHANGES}/stream").headers
+    assert "content-length" not in only
+    assert only == request("GET", f"{PREFIX}{CHANGES}/stream", until="retry").headers
+
+
 def test_changes_of_an_unknown_cluster_are_not_found() -> None:
     assert (ask("/clusters/dem/changes").status, ask("/clusters/dem/changes/stream").status) == (404, 404)
