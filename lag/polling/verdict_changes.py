@@ -2,8 +2,8 @@
 
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from lag.verdict.health import Health
@@ -21,7 +21,7 @@ class VerdictChange:
 
     `before` and `after` are None where there is no verdict: with too few polls, or if the group does not exist.
     `number` and `at_ms` are those of the snapshot. Ids grow, also over restarts of the process, unless the
-    clock was set back between them: see `VerdictChanges.known`.
+    clock was set back between them: see `VerdictChanges.after`.
     """
 
     id: int
@@ -32,6 +32,24 @@ class VerdictChange:
     after: Status | None
     onset: Onset | None
     evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesAfter:
+    """The kept changes with an id above `after`, oldest first, and the groups of those no longer kept, newest first.
+
+    `last_id` is that of the last change of any group, 0 before the first: up to it there is nothing more to look for.
+    """
+
+    after: int
+    changes: Sequence[VerdictChange]
+    missed: Sequence[str]
+    last_id: int
+
+    def of(self, wanted: Callable[[str], bool]) -> "ChangesAfter":
+        """The same of those groups only."""
+        changes = [one for one in self.changes if wanted(one.group_id)]
+        return replace(self, changes=changes, missed=list(filter(wanted, self.missed)))
 
 
 class VerdictChanges:
@@ -54,39 +72,27 @@ class VerdictChanges:
             for group, code in zip(health.snapshot.groups, health.columns.status.tolist(), strict=True)
         }
         names = [name for name in {**self._codes, **codes} if _weight(self._codes, name) != _weight(codes, name)]
-        if not self._first_id:
-            self._last_id, self._first_id = health.snapshot.at_ms, health.snapshot.at_ms + 1
-        numbered = list(enumerate(sorted(names), self._last_id + 1))
+        first_id = self._first_id or health.snapshot.at_ms + 1
+        last_id = self._last_id if self._first_id else health.snapshot.at_ms
+        numbered = list(enumerate(sorted(names), last_id + 1))
         made = [self._change(health, codes, name, change_id) for change_id, name in numbered[-self._most :]]
-        self._last_id += len(numbered)
         self._codes = codes
         with self._lock:
+            self._first_id, self._last_id = first_id, last_id + len(numbered)
             known = [*((one.id, one.group_id) for one in self._changes), *numbered]
             self._dropped.extend(known[: -self._most])
             self._changes.extend(made)
 
-    def since(self, change_id: int, most: int = MOST_CHANGES, group_id: str | None = None) -> Sequence[VerdictChange]:
-        """The first `most` kept changes with a higher id, oldest first; of one group or of all."""
-        with self._lock:
-            kept = list(self._changes)
-        found = [one for one in kept if one.id > change_id and (group_id is None or one.group_id == group_id)]
-        return found[:most]
+    def after(self, change_id: int) -> ChangesAfter:
+        """What is new to somebody who has read up to that id, all from one moment.
 
-    def missed(self, change_id: int, group_id: str | None = None) -> int:
-        """How many changes have a higher id and are no longer kept, of the last MOST_MISSED; of one group or of all."""
-        return sum(group_id in (None, name) for name in self.dropped(change_id))
-
-    def dropped(self, change_id: int) -> Sequence[str]:
-        """The groups of these changes, newest first."""
-        with self._lock:
-            return [name for _, name in takewhile(lambda one: one[0] > change_id, reversed(self._dropped))]
-
-    def known(self, change_id: int) -> int:
-        """The id after which somebody goes on who has read up to `change_id`.
-
-        One that is not given yet is of an earlier process, whose clock was ahead: all of this process is new to them.
+        An id that is not given yet is of an earlier process, whose clock was ahead: all of this process is new.
         """
-        return self._first_id - 1 if self._first_id and change_id > self._last_id else change_id
+        with self._lock:
+            after = self._first_id - 1 if self._first_id and change_id > self._last_id else change_id
+            changes = list(takewhile(lambda one: one.id > after, reversed(self._changes)))[::-1]
+            missed = [name for _, name in takewhile(lambda one: one[0] > after, reversed(self._dropped))]
+            return ChangesAfter(after, changes, missed, self._changes[-1].id if self._changes else 0)
 
     def last_id(self) -> int:
         """The id of the last change; 0 before the first."""

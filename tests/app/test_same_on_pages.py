@@ -120,7 +120,7 @@ def test_tools_changes_metrics_and_notices_say_what_each_poll_found(seed: int) -
         source = feeds.source(prod=feeds.HandFeed(report))
         in_metrics, decided = verdicts_in_metrics(report), verdicts(report)
         changes.observe(report.health)
-        new = {one.group_id: change_document(one) for one in changes.since(last_id)}
+        new = {one.group_id: change_document(one) for one in changes.after(last_id).changes}
         last_id = changes.last_id()
         poll = incidents.poll_of("prod", report.health, seen)
         known, board = board, incidents.after(board, poll, Severity.INFO, frozenset(), lambda: str(next(ids)))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from lag.lazy_sequence import LazySequence
 from lag.merged_problems import merged
 from lag.model import ClusterSnapshot, Scope
-from lag.polling.verdict_changes import MOST_CHANGES, VerdictChange, VerdictChanges
+from lag.polling.verdict_changes import ChangesAfter, VerdictChanges
 
 if TYPE_CHECKING:
     from app.server.feed import Feed
@@ -85,18 +85,9 @@ class VisibleChanges(VerdictChanges):
         super().__init__()
         self._whole, self._sees = changes, sees
 
-    def since(self, change_id: int, most: int = MOST_CHANGES, group_id: str | None = None) -> Sequence[VerdictChange]:
-        """The first `most` kept changes with a higher id, oldest first."""
-        found = self._whole.since(change_id, MOST_CHANGES, group_id)
-        return [one for one in found if self._sees(one.group_id)][:most]
-
-    def missed(self, change_id: int, group_id: str | None = None) -> int:
-        """How many changes with a higher id are no longer kept."""
-        return sum(self._sees(name) and group_id in (None, name) for name in self._whole.dropped(change_id))
-
-    def known(self, change_id: int) -> int:
-        """The id after which somebody goes on who has read up to `change_id`."""
-        return self._whole.known(change_id)
+    def after(self, change_id: int) -> ChangesAfter:
+        """What is new to somebody who has read up to that id."""
+        return self._whole.after(change_id).of(self._sees)
 
     def last_id(self) -> int:
         """The id of the last change of any group, up to which there is nothing to look for. Not to be shown."""

@@ -41,7 +41,7 @@ def test_a_poll_is_stored_and_its_changes_are_kept(monkeypatch: pytest.MonkeyPat
     report = polls.wait_for(1, 30)
     polls.stop()
     assert report is not None
-    assert [(one.group_id, one.number, one.after) for one in changes.since(0)] == [("g", 1, Status.NO_MEMBERS)]
+    assert [(one.group_id, one.number, one.after) for one in changes.after(0).changes] == [("g", 1, Status.NO_MEMBERS)]
     assert stored == [report.health]
 
 

@@ -14,7 +14,7 @@ from app.server.api.dispatch import encoded
 from app.server.api.endpoint import EVENTS, Call, Endpoint, Query
 from app.server.api.problem import field_error, invalid_fields
 from app.server.compat.shutdown import is_stopping
-from lag.polling.verdict_changes import MOST_CHANGES, VerdictChange, VerdictChanges
+from lag.polling.verdict_changes import MOST_CHANGES, ChangesAfter, VerdictChange, VerdictChanges
 from lag.verdict.status import Status
 
 MOST_ID = 2**53
@@ -71,11 +71,11 @@ class ChangesDocument(TypedDict):
 
 def verdict_changes(call: Call[ChangesQuery]) -> ChangesDocument:
     """The kept changes after an id."""
-    query, kept = call.query, _kept(call)
-    after = kept.known(query.after)
-    found = [change_document(one) for one in kept.since(after, query.limit, query.group)]
-    last_id = found[-1]["id"] if found else after
-    return {"cluster": call.cluster, "changes": found, "last_id": last_id, "missed": kept.missed(after, query.group)}
+    query = call.query
+    found = _of(_kept(call).after(query.after), query.group)
+    changes = [change_document(one) for one in found.changes[: query.limit]]
+    last_id = changes[-1]["id"] if changes else found.after
+    return {"cluster": call.cluster, "changes": changes, "last_id": last_id, "missed": len(found.missed)}
 
 
 def verdict_events(call: Call[StreamQuery]) -> AsyncIterator[bytes]:
@@ -87,11 +87,15 @@ def verdict_events(call: Call[StreamQuery]) -> AsyncIterator[bytes]:
 async def _events(
     kept: VerdictChanges, after: int, group_id: str | None, goes_on: Callable[[], bool]
 ) -> AsyncIterator[bytes]:
-    """Until the server stops, or the grants change: a client that comes back is asked who it is."""
+    """Until the server stops, or the grants change: a client that comes back is asked who it is.
+
+    It goes on after the last change of all groups: those of others, however many, are none that the client has missed.
+    """
     yield b"retry: 5000\n\n"
     sent_s = time.monotonic()
     while not is_stopping() and goes_on():
-        new, after = _new(kept, kept.known(after), group_id)
+        found = kept.after(after)
+        new, after = _new(_of(found, group_id)), max(found.after, found.last_id)
         if new:
             sent_s = time.monotonic()
             yield new
@@ -101,17 +105,13 @@ async def _events(
         await sleep(LOOK_EVERY_S)
 
 
-def _new(kept: VerdictChanges, after: int, group_id: str | None) -> tuple[bytes, int]:
-    """The events of the changes with a higher id, and the id after which the next ones begin.
+def _of(found: ChangesAfter, group_id: str | None) -> ChangesAfter:
+    """Those of the group; without one, all."""
+    return found if group_id is None else found.of(group_id.__eq__)
 
-    That is the last one of all groups: changes of others, however many, are none that the client has missed.
-    """
-    last = kept.last_id()
-    if last <= after:
-        return b"", after
-    found = kept.since(after, group_id=group_id)
-    events = b"".join([*_missed_event(kept.missed(after, group_id)), *map(_event, found)])
-    return events, max([last, *(one.id for one in found)])
+
+def _new(found: ChangesAfter) -> bytes:
+    return b"".join([*_missed_event(len(found.missed)), *map(_event, found.changes)])
 
 
 def _missed_event(missed: int) -> Iterator[bytes]:

@@ -72,25 +72,24 @@ def test_problems_name_only_groups_that_may_be_seen() -> None:
 def test_changes_of_other_groups_are_not_there() -> None:
     changes = VerdictChanges()
     changes.observe(WHOLE.health)
-    names = {one.group_id for one in changes.since(0)}
+    names = {one.group_id for one in changes.after(0).changes}
     assert len(names) > 1
     seen = sorted(names)[0]
     visible = VisibleChanges(changes, seen.__eq__)
-    assert {one.group_id for one in visible.since(0)} == {seen}
-    assert visible.since(0, group_id=sorted(names)[1]) == []
-    assert visible.known(2**53) == changes.known(2**53) > 0
+    assert {one.group_id for one in visible.after(0).changes} == {seen}
+    assert visible.after(0).of(sorted(names)[1].__eq__).changes == []
+    assert visible.after(2**53).after == changes.after(2**53).after > 0
 
 
 def test_only_changes_of_groups_that_may_be_seen_are_missed() -> None:
     changes = VerdictChanges(most=1)
     changes.observe(WHOLE.health)
-    *dropped, kept = sorted(changes.dropped(0)) + [one.group_id for one in changes.since(0)]
+    *dropped, kept = sorted(changes.after(0).missed) + [one.group_id for one in changes.after(0).changes]
     assert len(dropped) > 1
     for name in dropped:
-        assert VisibleChanges(changes, name.__eq__).missed(0) == 1
-        assert VisibleChanges(changes, name.__eq__).missed(0, name) == 1
-        assert VisibleChanges(changes, name.__eq__).missed(0, kept) == 0
-    assert VisibleChanges(changes, kept.__eq__).missed(0) == 0
+        assert VisibleChanges(changes, name.__eq__).after(0).missed == [name]
+        assert VisibleChanges(changes, name.__eq__).after(0).of(kept.__eq__).missed == []
+    assert VisibleChanges(changes, kept.__eq__).after(0).missed == []
 
 
 # -- through the server ------------------------------------------------------------------------------------------------

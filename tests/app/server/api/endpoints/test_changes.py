@@ -1,6 +1,7 @@
 """Changes of verdicts: listed after an id, and sent as events that a client can resume."""
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -162,6 +163,31 @@ def test_changes_of_other_groups_are_not_counted_in_a_list_of_one() -> None:
     with installed(replace(source_of(demo=read), changes={"demo": kept})):
         missed = [ask(CHANGES, f"after=0&group={name}").json["missed"] for name in ("billing", "reports", "none")]
     assert missed == [1, 0, 0]
+
+
+class PolledAfterwards:
+    """A lock; when it is first released, another thread polls at once."""
+
+    def __init__(self, poll: Callable[[], None]) -> None:
+        self._polls, self._lock = [poll], threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+        if self._polls:
+            self._polls.pop()()
+
+
+def test_a_change_that_is_listed_is_not_counted_as_missed_though_a_poll_comes_meanwhile() -> None:
+    kept = VerdictChanges(most=2)
+    observe(kept, 1, a=OK, b=OK)
+    observe(kept, 2, a=WAITS, b=WAITS)
+    kept._lock = PolledAfterwards(partial(observe, kept, 3, a=OK, b=OK))  # type: ignore[assignment]
+    with installed(replace(source_of(demo=report()), changes={"demo": kept})):
+        listed = ask(CHANGES, "after=0").json
+    assert ([each["group_id"] for each in listed["changes"]], listed["missed"]) == (["a", "b"], 0)
 
 
 def test_without_an_id_the_events_begin_now() -> None:
