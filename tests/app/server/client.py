@@ -35,7 +35,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Request:
-    """A request. With `until`, the client goes away as soon as this text has arrived."""
+    """A request. With `until`, the client goes away as soon as this text has arrived.
+
+    A header whose value has line breaks is sent as several lines.
+    """
 
     method: str
     path: str
@@ -51,7 +54,11 @@ class Request:
             "path": unquote(self.path),
             "raw_path": self.path.encode(),
             "query_string": self.query.encode(),
-            "headers": [(name.lower().encode(), value.encode()) for name, value in (self.headers or {}).items()],
+            "headers": [
+                (name.lower().encode(), line.encode())
+                for name, value in (self.headers or {}).items()
+                for line in value.split("\n")
+            ],
             "server": ("localhost", 80),
         }
 

@@ -141,7 +141,7 @@ def test_cluster_without_a_report_is_served_as_down() -> None:
     assert of_family(lines, "groupscope_cluster_up") == ['{cluster="prod"} 0']
 
 
-@pytest.mark.parametrize("accepted", ["gzip", "br, gzip;q=0.5", "GZIP", "gzip; q=1"])
+@pytest.mark.parametrize("accepted", ["gzip", "br, gzip;q=0.5", "GZIP", "gzip; q=1", "br\ngzip"])
 def test_text_is_compressed_for_whom_takes_it(served: Source, accepted: str) -> None:
     plain, packed = get("/metrics", "names=kminion"), get("/metrics", "names=kminion", {"accept-encoding": accepted})
     assert packed.headers["content-encoding"] == "gzip"
@@ -149,7 +149,9 @@ def test_text_is_compressed_for_whom_takes_it(served: Source, accepted: str) -> 
     assert packed.headers["vary"] == plain.headers["vary"] == "Accept, Accept-Encoding"
 
 
-@pytest.mark.parametrize("accepted", ["", "identity", "gzip;q=0", "gzip; q=0.0", "gzip;q=0.000, br", "deflate"])
+@pytest.mark.parametrize(
+    "accepted", ["", "identity", "gzip;q=0", "gzip; q=0.0", "gzip;q=0.000, br", "br\ngzip;q=0", "deflate"]
+)
 def test_text_is_plain_for_whom_does_not_take_gzip(served: Source, accepted: str) -> None:
     answer = get("/metrics", headers={"accept-encoding": accepted})
     assert "content-encoding" not in answer.headers
