@@ -25,6 +25,7 @@ from app.server.access.visitor import of_request
 from app.server.api.endpoint import EVENTS, JSON, Call, Endpoint, Query
 from app.server.api.event_stream import event_stream
 from app.server.api.problem import MEDIA_TYPE, ApiError, field_error, invalid, invalid_fields
+from assignors.spelling import shown
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -181,9 +182,13 @@ def query_of(request: Request, model: type[Query]) -> Any:
 
 
 async def body_of(request: Request, endpoint: Endpoint[Any]) -> bytes:
-    """The body, b"" for an endpoint without one. Raises ApiError if it is too large or of another media type."""
+    """The body, b"" for an endpoint without one. Raises ApiError if it is too large, encoded or of another type."""
     if endpoint.body is None:
         return b""
+    if coding := ",".join(request.headers.getlist("content-encoding")).strip():
+        raise ApiError(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"The Content-Encoding is {shown(coding)}. Send the body without one."
+        )
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in endpoint.body.schemas:
         allowed = " or ".join(endpoint.body.schemas)

@@ -1,5 +1,6 @@
 """Bad input is refused with the field named, as a problem (RFC 9457)."""
 
+import gzip
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -99,6 +100,14 @@ def test_an_address_beside_the_api_is_a_problem_and_no_page(path: str, method: s
     answer = request(method, path)
     assert (answer.status, answer.headers["content-type"]) == (404, "application/problem+json")
     assert f"{PREFIX}/openapi.json" in answer.json["detail"]
+
+
+@pytest.mark.parametrize("path", ["/what-if", "/simulate", "/advice"])
+def test_a_compressed_body_is_refused_by_the_name_of_its_encoding(path: str) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    answer = request("POST", PREFIX + path, body=gzip.compress(b"{}"), headers=headers)
+    assert (answer.status, answer.headers["content-type"]) == (415, "application/problem+json")
+    assert answer.json["detail"] == "The Content-Encoding is gzip. Send the body without one."
 
 
 def test_a_bug_is_a_problem_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
