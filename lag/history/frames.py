@@ -33,6 +33,7 @@ PARTITIONS = pa.schema(
 `most_records` is the highest lag, at `most_at_us`; `avg_records` the average, `last_records` the lag at the end.
 `lead_min_records` is the lowest lead: committed offset minus log start, negative if records were deleted unread.
 `at_least_s` is the lower bound of a time lag that is longer than the samples reach back.
+`lost_records` counts each loss once, with one from before the span if it is greater than those within it.
 """
 
 HEALTH = pa.schema(fields("at_us:i64 rank:i64 rebalances:i64 joins:i64 leaves:i64 churn:f64?"))

@@ -132,7 +132,8 @@ class HistoryQueries:
             last_value(lag_last ORDER BY {at}) FILTER (WHERE {at} >= {timestamp(_last_step(span))}) AS last_records,
             max(time_lag_max_ms) / 1000.0 AS time_lag_s, max(time_lag_min_ms) / 1000.0 AS at_least_s,
             min(lead_min) AS lead_min_records, max(commit_gap_max_ms) / 1000.0 AS commit_gap_max_s,
-            max(lost) AS lost_records, sum(rewinds) AS rewinds, last_value(owner_member ORDER BY {at}) AS owner_member
+            greatest(sum(newly_lost), max(lost)) AS lost_records, sum(rewinds) AS rewinds,
+            last_value(owner_member ORDER BY {at}) AS owner_member
             FROM {name} WHERE {self._where(span, scope, name)}
             GROUP BY topic, partition ORDER BY most_records DESC NULLS LAST, topic, partition"""
         return self._frame(name, sql, frames.PARTITIONS)

@@ -79,6 +79,7 @@ _LAG = """
     time_lag_avg_ms:i64? time_lag_max_ms:i64? time_lag_min_ms:i64? time_lag_bounded:bool
     commits:i32 commit_gap_max_ms:i64? rewinds:i32 rewind_records:i64 consume_rate:f64? produce_rate:f64?
     eta_s:f64? time_to_loss_s:f64? status:i8 owner_member:str? samples:i32 lag_samples:i32? time_lag_samples:i32?
+    newly_lost:i64?
 """
 _PLACE = "cluster:str group_id:str topic:str partition:i32"
 _SERIES = "group_id topic partition"
@@ -143,7 +144,10 @@ poll as it is. `open_status`: the open verdict, where `status` is flapping and h
 LAG_1M = _table(
     "lag_1m", f"{_PLACE} minute:time committed_last:i64? log_start:i64? log_end:i64? {_LAG}", "minute", _SERIES, 90
 )
-"""One group on one partition, by the minute."""
+"""One group on one partition, by the minute.
+
+`lost` is how many records are lost, at the worst sample; `newly_lost` counts each of them once, in its minute.
+"""
 
 LAG_1H = _table(
     "lag_1h", f"{_PLACE} hour:time committed_last:i64? log_start:i64? log_end:i64? {_LAG}", "hour", _SERIES, 730

@@ -12,7 +12,7 @@ LAST_KNOWN = ("committed_last", "log_start", "log_end", "lag_last", "lag_rc_last
 LAST = ("status", "owner_member")
 MOST = ("lag_max", "lost", "time_lag_max_ms", "time_lag_min_ms", "commit_gap_max_ms")
 LEAST = ("lag_raw_min", "lead_min")
-SUMS = ("commits", "rewinds", "samples", "lag_samples", "time_lag_samples", "rewind_records")
+SUMS = ("commits", "rewinds", "samples", "lag_samples", "time_lag_samples", "rewind_records", "newly_lost")
 MEANS = ("consume_rate", "produce_rate")
 WEIGHED = {"lag_avg": "lag_samples", "time_lag_avg_ms": "time_lag_samples"}
 """Averages, with the numbers of samples that they are over."""

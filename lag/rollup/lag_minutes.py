@@ -32,8 +32,8 @@ _STATUSES = (
 class LagMinutes(NamedTuple):
     """One row for each minute with a sample or a commit, series by series; [n_minutes] each, -1 and NaN = unknown.
 
-    Lags, `lost`, `lead_min` and `rewind_records` are records; rates are records per second; `status` indexes `URGENCY`.
-    `has_raw`: whether `lag_raw_min` and `lead_min`, which may be negative, are known.
+    Lags, `lost`, `newly_lost`, `lead_min` and `rewind_records` are records; rates are records per second; `status`
+    indexes `URGENCY`. `has_raw`: whether `lag_raw_min` and `lead_min`, which may be negative, are known.
     """
 
     series: Ints
@@ -48,6 +48,7 @@ class LagMinutes(NamedTuple):
     lag_raw_min: Ints
     lag_rc_last: Ints
     lost: Ints
+    newly_lost: Ints
     lead_min: Ints
     time_lag_avg_ms: Floats
     time_lag_max_ms: Floats
@@ -136,6 +137,7 @@ class _Fold:
             lag_raw_min=raw_min,
             lag_rc_last=self._last(at.lag_read_committed),
             lost=lost,
+            newly_lost=self._total(at.newly_lost, known),
             lead_min=self._least(at.committed - at.log_start, known)[0],
             time_lag_avg_ms=self._mean(at.time_lag_us / 1000, timed),
             time_lag_max_ms=self._most(np.nan_to_num(at.time_lag_us) / 1000, timed, np.nan),
@@ -160,6 +162,10 @@ class _Fold:
 
     def _sum(self, values: Ints | Floats, chosen: Flags) -> Floats:
         return np.bincount(self._row[chosen], values[chosen], len(self._every)).astype(np.float64)
+
+    def _total(self, values: Ints, chosen: Flags) -> Ints:
+        """The sum of whole numbers; -1 = none is chosen."""
+        return np.where(self._count(chosen) > 0, self._sum(values, chosen), UNKNOWN).astype(np.int64)
 
     def _mean(self, values: Ints | Floats, chosen: Flags) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):

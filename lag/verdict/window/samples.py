@@ -59,6 +59,7 @@ class LagSamples:
     committed_us  the time of that commit
     lag_raw       log end - committed offset, may be negative
     lost          records that were deleted before they were read
+    newly_lost    those of them that were not lost at the sample before, at most LOOKBACK_US ago
     lag_read_committed   lag of a read_committed consumer
     other_topic   bool: the commit is for another topic id of the same name
     time_lag_us   float64; NaN where the record is older than the samples, then `at_least_us` (float64) is a lower bound
@@ -74,6 +75,7 @@ class LagSamples:
     lag: Ints
     lag_raw: Ints
     lost: Ints
+    newly_lost: Ints
     lag_read_committed: Ints
     other_topic: Flags
     time_lag_us: Floats
@@ -93,6 +95,7 @@ def lag_samples(samples: LogSamples, commits: Commits) -> LagSamples:
     other_topic = both_named & (topic != samples.topic)
     known = (committed != UNKNOWN) & (end != UNKNOWN) & ~other_topic
     position = np.maximum(committed, start)
+    lost = np.where(known, np.maximum(start - committed, 0), 0)
     time_lag, at_least = _time_lags(samples, log, position, end, known)
     return LagSamples(
         series=samples.series,
@@ -104,7 +107,8 @@ def lag_samples(samples: LogSamples, commits: Commits) -> LagSamples:
         log_end=end,
         lag=np.where(known, np.maximum(end - position, 0), UNKNOWN),
         lag_raw=np.where(known, end - committed, 0),
-        lost=np.where(known, np.maximum(start - committed, 0), 0),
+        lost=lost,
+        newly_lost=lost - _lost_before(samples, committed, start, known),
         lag_read_committed=np.where(known & (stable != UNKNOWN), np.maximum(stable - position, 0), UNKNOWN),
         other_topic=other_topic,
         time_lag_us=time_lag,
@@ -162,6 +166,22 @@ def _last_commits(samples: LogSamples, commits: Commits) -> Ints:
 
 def _as_of(column: Ints, at: Ints) -> Ints:
     return np.where(at >= 0, column[at], UNKNOWN) if len(column) else np.full(len(at), UNKNOWN)
+
+
+def _lost_before(samples: LogSamples, committed: Ints, start: Ints, known: Flags) -> Ints:
+    """int64[n_samples]: how many of the lost records, from the committed offset to the log start, were lost before.
+
+    The samples of one topic id are compared: a truncated log keeps its start. Only those within LOOKBACK_US, because a
+    minute must be the same in every run, and a run has no earlier samples.
+    """
+    rows = np.flatnonzero(known & (start != UNKNOWN))
+    now, before = rows[1:], rows[:-1]
+    same = (samples.series[now] == samples.series[before]) & (samples.topic[now] == samples.topic[before])
+    same &= samples.at_us[now] - samples.at_us[before] <= LOOKBACK_US
+    until, since = np.minimum(start[now], start[before]), np.maximum(committed[now], committed[before])
+    both = np.zeros(len(known), np.int64)
+    both[now] = np.where(same, np.maximum(until - since, 0), 0)
+    return both
 
 
 def _time_lags(samples: LogSamples, log: Ints, position: Ints, end: Ints, known: Flags) -> tuple[Floats, Floats]:

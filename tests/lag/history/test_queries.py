@@ -223,6 +223,23 @@ def test_partitions_come_with_the_one_that_lagged_most_first(history: History, a
     ]
 
 
+def test_losses_add_up_and_one_from_before_the_span_counts_once(history: History, asked: HistoryQueries) -> None:
+    """Two losses of partition 0; that of partition 1 is older and still there; partition 2 has rows of an old table."""
+    made = past(
+        "lag_1m",
+        {"at": 0, "lost": 30, "newly_lost": 30},
+        {"at": 1, "lost": 30, "newly_lost": 0},
+        {"at": 3, "lost": 60, "newly_lost": 60},
+        {"at": 0, "partition": 1, "lost": 40, "newly_lost": 0},
+        {"at": 0, "partition": 2, "lost": 7},
+        {"at": 1, "partition": 2, "lost": 9},
+        {"at": 0, "partition": 3},
+    )
+    history.append("lag_1m", made)
+    lost = asked.partitions(G, FIVE)[["partition", "lost_records"]]
+    assert records(lost) == [(0, 90), (1, 40), (2, 9), (3, None)]
+
+
 def test_an_average_is_over_the_samples_whose_lag_is_known(history: History, asked: HistoryQueries) -> None:
     """Five are: one of 1,000 records, four without lag. A row of an earlier version has the number of all samples."""
     made = past(

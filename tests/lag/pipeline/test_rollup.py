@@ -163,7 +163,7 @@ def seconds(at: datetime) -> int:
 LAST_KNOWN = ("committed_last", "log_start", "log_end", "lag_last", "lag_rc_last", "eta_s", "time_to_loss_s")
 MOST = ("lag_max", "lost", "time_lag_max_ms", "time_lag_min_ms", "commit_gap_max_ms")
 LEAST = ("lag_raw_min", "lead_min")
-SUMS = ("commits", "rewinds", "samples", "lag_samples", "time_lag_samples", "rewind_records")
+SUMS = ("commits", "rewinds", "samples", "lag_samples", "time_lag_samples", "rewind_records", "newly_lost")
 OF_THE_LAST_MINUTE = ("status", "owner_member")
 WEIGHED, MEANS = {"lag_avg": "lag_samples", "time_lag_avg_ms": "time_lag_samples"}, ("consume_rate", "produce_rate")
 KEY = ("cluster", "group_id", "topic", "partition", "hour", "dt")
@@ -186,7 +186,7 @@ def hour_of(minutes: list[dict[str, Any]]) -> dict[str, Any]:
     made |= {name: minutes[-1][name] for name in OF_THE_LAST_MINUTE}
     made |= {name: max(known[name], default=None) for name in MOST}
     made |= {name: min(known[name], default=None) for name in LEAST}
-    made |= {name: sum(known[name]) for name in SUMS}
+    made |= {name: sum(known[name]) if known[name] else None for name in SUMS}
     made |= {name: float(np.mean(known[name])) if known[name] else None for name in MEANS}
     for name, samples in WEIGHED.items():
         weights = [one[samples] for one in minutes if one[name] is not None]

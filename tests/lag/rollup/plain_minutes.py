@@ -32,6 +32,7 @@ def minutes(samples: list[Sample], commits: list[Commit], since: float, until: f
     samples = in_order(samples)
     lives = [life(number, samples) for number in range(len(samples))]
     judged = [judge(number, samples, commits, lives) for number in range(len(samples))]
+    count_lost(judged)
     rows = []
     for minute in range(round(since), round(until), 60):
         inside = [one for one in judged if minute <= one["at"] < minute + 60]
@@ -61,7 +62,7 @@ def judge(number: int, samples: list[Sample], commits: list[Commit], lives: list
     commit = before[-1] if before else Commit(0, None)
     stale = commit.offset is not None and None not in (commit.topic, sample.topic) and commit.topic != sample.topic
     told = {"at": sample.at, "life": lives[number], "committed": commit.offset, "start": start, "end": end,
-            "committed_at": commit.at, "place": None if stale else commit.offset, "stale": stale,
+            "committed_at": commit.at, "place": None if stale else commit.offset, "stale": stale, "topic": sample.topic,
             "lag": None, "raw": None, "lost": 0, "rc": None, "time": None, "least": None}  # fmt: skip
     if commit.offset is None or end is None or stale:
         return told
@@ -72,6 +73,19 @@ def judge(number: int, samples: list[Sample], commits: list[Commit], lives: list
     told["rc"] = None if stable is None else max(stable - position, 0)
     read = [samples[index] for index in log if samples[index].end is not None]
     return told | time_lag(sample.at, position, end, read)
+
+
+def count_lost(judged: list[dict[str, Any]]) -> None:
+    """Offset by offset: which are lost and were not at the sample before, if that is of the same topic id."""
+    before: dict[str, Any] = {}
+    for one in judged:
+        one["new"] = 0
+        if one["lag"] is None or one["start"] is None:
+            continue
+        gone = set(range(one["committed"], one["start"]))
+        is_next = before and before["topic"] == one["topic"] and round(one["at"] - before["at"], 6) <= 7200
+        one["new"] = len(gone - before["gone"]) if is_next else len(gone)
+        before = one | {"gone": gone}
 
 
 def time_lag(now: float, position: int, end: int, read: list[Sample]) -> dict[str, Any]:
@@ -124,6 +138,7 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
         "lag_raw_min": min((one["raw"] for one in lags), default=None),
         "lag_rc_last": last(inside, "rc"),
         "lost": max((one["lost"] for one in lags), default=None),
+        "newly_lost": sum(one["new"] for one in lags) if lags else None,
         "lead_min": min((one["lead"] for one in lags), default=None),
         "time_lag_avg_ms": 1000 * sum(timed) / len(timed) if timed else None,
         "time_lag_max_ms": 1000 * max(timed) if timed else None,

@@ -116,6 +116,34 @@ def test_records_that_were_deleted_unread_are_lost_and_lag_counts_from_the_log_s
     assert (row["lag_last"], row["lost"], row["lag_raw_min"], row["status"]) == (20, 30, 50, "lost")
 
 
+def test_two_losses_in_one_minute_add_up() -> None:
+    """30 records; the group commits the log start; 60 more."""
+    samples = [Sample(600, 80, 100, 100), Sample(620, 80, 120, 120), Sample(630, 140, 150, 150)]
+    (row,) = both(samples, [Commit(1, 50), Commit(615, 80)], until=660)
+    assert (row["newly_lost"], row["lost"], row["status"]) == (90, 60, "lost")
+
+
+def test_a_loss_that_stays_and_grows_is_one_loss() -> None:
+    """In the second minute nothing is known for a time, in the last one the group moves, still below the log start."""
+    starts = (80, 80, 80, None, None, None, 80, 85, 85)
+    samples = [Sample(600 + 20 * n, start, start and 100, start and 100) for n, start in enumerate(starts)]
+    found = both(samples, [Commit(1, 50), Commit(755, 60)], until=780)
+    assert [(row["newly_lost"], row["lost"]) for row in found] == [(30, 30), (0, 30), (5, 35)]
+
+
+def test_a_truncated_log_loses_nothing_again() -> None:
+    """Its start is the same, and so is the commit. A recreated topic has other records."""
+    samples = [Sample(600, 80, 500, 500, "old"), Sample(610, 80, 200, 200, "old"), Sample(660, 80, 90, 90, "new")]
+    found = both(samples, [Commit(1, 50), Commit(655, 70, "new")], until=720)
+    assert [row["newly_lost"] for row in found] == [30, 10]
+
+
+def test_after_two_hours_without_a_poll_a_loss_counts_again() -> None:
+    """A run has no earlier samples: the row must not depend on where it begins."""
+    samples = [Sample(600, 80, 100, 100), Sample(600 + 7200, 80, 100, 100), Sample(601 + 14400, 80, 100, 100)]
+    assert [row["newly_lost"] for row in both(samples, [Commit(1, 50)], until=15_060)] == [30, 0, 30]
+
+
 def test_an_empty_log_has_no_lag() -> None:
     (row,) = both([Sample(600, 100, 100, 100)], [Commit(1, 100)], until=660)
     assert (row["lag_last"], row["lost"], row["status"]) == (0, 0, "ok")
