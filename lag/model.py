@@ -181,6 +181,11 @@ def is_internal(group: GroupSnapshot) -> bool:
     return group.internal or group.group_id.startswith(("__", "_confluent"))
 
 
+def is_described(group: GroupSnapshot, at_ms: int) -> bool:
+    """Whether its state and members are those of the poll at that time, not of an earlier one, and could be read."""
+    return group.at_ms == at_ms and (group.complete or bool(group.members))
+
+
 FOREVER = -1
 """The `retention.ms` of a topic whose records are not deleted by age."""
 

@@ -20,7 +20,7 @@ from app.metrics.rows import (
     table_rows,
 )
 from app.metrics.selection import Part, Selection
-from lag.model import ClusterSnapshot, GroupSnapshot, Topic
+from lag.model import ClusterSnapshot, GroupSnapshot, Topic, is_described
 from lag.offsets import UNKNOWN, EndOffsets, Flags, Ints, OffsetTable
 from lag.polling.report import CollectorStatus, Report
 from lag.verdict.burrow.evaluator import BurrowCodes, Shares
@@ -98,10 +98,7 @@ class View:
     @cached_property
     def is_described(self) -> Flags:
         """bool[n_groups]: state and members are those of this poll, not of an earlier one, and could be read."""
-        return np.array(list(map(self._is_described, self.group_list)), np.bool_)
-
-    def _is_described(self, group: GroupSnapshot) -> bool:
-        return group.at_ms == self.snapshot.at_ms and (group.complete or bool(group.members))
+        return np.array([is_described(group, self.snapshot.at_ms) for group in self.group_list], np.bool_)
 
     @cached_property
     def members(self) -> Ints:
@@ -126,7 +123,7 @@ class View:
         members, partitions = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
         for number in np.unique(pairs.group).tolist():
             group = self.snapshot.groups[number]
-            for member in group.members if self._is_described(group) else ():
+            for member in group.members if is_described(group, self.snapshot.at_ms) else ():
                 topics = Counter(tp.topic for tp in member.assigned)
                 members.update((number, topic) for topic in topics)
                 partitions.update({(number, topic): count for topic, count in topics.items()})

@@ -21,7 +21,7 @@ from lag.errors import HistoryError
 from lag.history.maintenance import maintain
 from lag.history.schemas import END_OFFSETS, GROUP_SNAPSHOTS, TIME, with_day
 from lag.history.store import History
-from lag.model import ClusterSnapshot, is_internal_group
+from lag.model import ClusterSnapshot, is_described, is_internal_group
 from lag.offsets import UNKNOWN, Codes, Ints
 from lag.partition_lag import totals
 from lag.verdict.health import GroupColumns, Health, Openings
@@ -188,7 +188,7 @@ def group_snapshots(health: Health) -> pa.Table:
                 "coordinator": group.coordinator,
                 "assignor": group.assignor,
                 "epoch": group.epoch,
-                "members": len(group.members),
+                "members": len(group.members) if is_described(group, snapshot.at_ms) else None,
                 "lag": total.records,
                 "lag_known": total.known,
                 "lag_partitions": total.partitions,

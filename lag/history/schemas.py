@@ -128,12 +128,14 @@ END_OFFSETS = _table(
 
 GROUP_SNAPSHOTS = _table(
     "group_snapshots",
-    """cluster:str poll_ts:time group_id:str type:str state:str coordinator:i32? assignor:str? epoch:i32? members:i32
+    """cluster:str poll_ts:time group_id:str type:str state:str coordinator:i32? assignor:str? epoch:i32? members:i32?
     lag:i64? lag_known:i32 lag_partitions:i32 complete:bool status:i8? time_lag_ms:i64? markers:i32?
     onset:time? onset_is_exact:bool? onset_source:str? opened:bool? open_status:i8?""",
     "poll_ts", "group_id", 90,
 )  # fmt: skip
 """Each group at each poll; `lag` covers `lag_known` of `lag_partitions` partitions.
+
+`members` is null if the group could not be described; rows of earlier versions have 0 there.
 
 `status` is a number of `status.STORED`. `markers` counts partitions where perhaps only transaction markers are
 left to read; `time_lag_ms` is without them. `onset` is since when the status holds; not `onset_is_exact`: or earlier.

@@ -16,6 +16,7 @@ import pyarrow as pa
 from deltalake import (
     CommitProperties,
     DeltaTable,
+    Field,
     QueryBuilder,
     Schema,
     Transaction,
@@ -151,7 +152,8 @@ class History:
     def _open_or_create(self, name: str) -> DeltaTable:
         wanted = TABLES[name]
         if (table := self._open(name)) is not None:
-            return table if _has_all_columns(table, wanted) else _add_columns(table, wanted)
+            _upgrade(table, wanted)
+            return table
         if "://" not in self.root:
             Path(self.table_path(name)).mkdir(parents=True, exist_ok=True)
         try:
@@ -177,21 +179,26 @@ def _list_folder(root: str) -> None:
             os.scandir(root).close()
 
 
-def _add_columns(table: DeltaTable, wanted: Table) -> DeltaTable:
-    """Add the columns that a table of an older groupscope lacks; its rows have null there."""
-    present = {field.name for field in table.schema().fields}
-    new = [field for field in Schema.from_arrow(wanted.schema).fields if field.name not in present]
+def _upgrade(table: DeltaTable, wanted: Table) -> None:
+    """Add the columns that a table of an older groupscope lacks, as null in its rows, and permit null where we do."""
+    new, not_null = _outdated(table, wanted)
     try:
-        table.alter.add_columns(new)
+        if new:
+            table.alter.add_columns(new)
+        for name in not_null:
+            table.alter.drop_column_not_null(name)
     except DeltaError:
         table.update_incremental()
-        if not _has_all_columns(table, wanted):  # else another process added them at the same time
+        if any(_outdated(table, wanted)):  # else another process did the same at the same time
             raise
-    return table
 
 
-def _has_all_columns(table: DeltaTable, wanted: Table) -> bool:
-    return set(wanted.schema.names) <= {field.name for field in table.schema().fields}
+def _outdated(table: DeltaTable, wanted: Table) -> tuple[list[Field], list[str]]:
+    """The columns that the table lacks, and the names of those in which it does not permit null yet."""
+    present = {field.name: field.nullable for field in table.schema().fields}
+    columns = Schema.from_arrow(wanted.schema).fields
+    new = [field for field in columns if field.name not in present]
+    return new, [field.name for field in columns if field.nullable and not present.get(field.name, True)]
 
 
 def retry_conflicts(write: Callable[[], None]) -> None:

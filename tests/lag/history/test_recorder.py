@@ -117,6 +117,17 @@ def test_a_group_of_which_nothing_could_be_read_has_an_unknown_time_lag() -> Non
     assert verdict(judged([cluster({"g": group({}, 0, complete=False)}, {})])) == (Status.UNKNOWN, None, 0)
 
 
+def test_the_members_of_a_group_that_could_not_be_described_are_not_known() -> None:
+    """Unlike those of an empty group, and of one whose offsets alone could not be read."""
+    groups = {
+        "empty": group({}, 0, state="Empty"),
+        "no offsets": group({"t-0": 1}, 2, complete=False),
+        "undescribed": group({"t-0": 1}, 0, complete=False),
+    }
+    rows = group_snapshots(judged([cluster(groups, {"t-0": end(2)})])).to_pylist()
+    assert {row["group_id"]: row["members"] for row in rows} == {"empty": 0, "no offsets": 2, "undescribed": None}
+
+
 def test_our_own_readers_groups_are_left_out() -> None:
     made = cluster({f"{INTERNAL_GROUP_PREFIX}x": group({"t-0": 1}), "g": group({"t-0": 1})}, {"t-0": end(2)})
     assert group_snapshots(judged([made]))["group_id"].to_pylist() == ["g"]

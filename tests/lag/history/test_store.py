@@ -15,7 +15,7 @@ from lag.history import store
 from lag.history.files import TableWriter
 from lag.history.schemas import COMMITS, SCHEMA_VERSION, TABLES, with_day
 from lag.history.store import MAX_TRIES, VERSION_KEY, History, history_error, literal
-from tests.lag.history.rows import NOON, rows
+from tests.lag.history.rows import NOON, poll, rows
 from tests.lag.history.writer import ROWS
 
 NAME = "o'neill"
@@ -67,6 +67,19 @@ def test_a_table_of_before_a_column_came_gets_it_and_has_null_there(history: His
     write_deltalake(history.table_path("group_events"), before, mode="append")
     history.append("group_events", made)
     assert history.query("SELECT key FROM group_events ORDER BY key", "group_events")["key"].to_pylist() == [b"k", None]
+
+
+def test_a_table_of_before_members_could_be_unknown_permits_null_at_the_next_write(history: History) -> None:
+    of, path = TABLES["group_snapshots"], history.table_path("group_snapshots")
+    number = of.schema.get_field_index("members")
+    DeltaTable.create(path, of.schema.set(number, of.schema.field(number).with_nullable(False)), partition_by="dt")
+    write_deltalake(path, with_day(rows("group_snapshots", poll(0, members=3)), of), mode="append")
+    history.append("group_snapshots", rows("group_snapshots", poll(10, members=None)))
+    found = history.query("SELECT members FROM group_snapshots ORDER BY poll_ts", "group_snapshots")
+    assert found["members"].to_pylist() == [3, None]
+    assert DeltaTable(path).version() == 3  # create, rows of before, permit null, new row
+    history.append("group_snapshots", rows("group_snapshots", poll(20)))
+    assert DeltaTable(path).version() == 4
 
 
 def test_a_table_that_nobody_wrote_to_is_empty_and_asking_does_not_make_it(history: History) -> None:
