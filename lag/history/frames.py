@@ -25,14 +25,15 @@ if only a lower bound is known for one of the `known` partitions.
 
 PARTITIONS = pa.schema(
     fields("""topic:str partition:i64 most_records:i64? most_at_us:i64? avg_records:f64? last_records:i64?
-    time_lag_s:f64? at_least_s:f64? lead_min_records:i64? commit_gap_max_s:f64? lost_records:i64? rewinds:i64
-    owner_member:str?""")
+    time_lag_s:f64? at_least_s:f64? lead_min_records:i64? commit_gap_max_s:f64? commit_gap_is_open:bool
+    lost_records:i64? rewinds:i64 owner_member:str?""")
 )
 """Each partition over a span.
 
 `most_records` is the highest lag, at `most_at_us`; `avg_records` the average, `last_records` the lag at the end.
 `lead_min_records` is the lowest lead: committed offset minus log start, negative if records were deleted unread.
 `at_least_s` is the lower bound of a time lag that is longer than the samples reach back.
+`commit_gap_is_open`: the longest time without a commit had not ended at the last sample, so it is a lower bound.
 `lost_records` counts each loss once, with one from before the span if it is greater than those within it.
 """
 

@@ -132,6 +132,8 @@ class HistoryQueries:
             last_value(lag_last ORDER BY {at}) FILTER (WHERE {at} >= {timestamp(_last_step(span))}) AS last_records,
             max(time_lag_max_ms) / 1000.0 AS time_lag_s, max(time_lag_min_ms) / 1000.0 AS at_least_s,
             min(lead_min) AS lead_min_records, max(commit_gap_max_ms) / 1000.0 AS commit_gap_max_s,
+            coalesce(last_value(commit_gap_open_ms ORDER BY {at}) FILTER (WHERE commit_gap_open_ms IS NOT NULL)
+            >= max(commit_gap_max_ms), false) AS commit_gap_is_open,
             greatest(sum(newly_lost), max(lost)) AS lost_records, sum(rewinds) AS rewinds,
             last_value(owner_member ORDER BY {at}) AS owner_member
             FROM {name} WHERE {self._where(span, scope, name)}

@@ -79,7 +79,7 @@ _LAG = """
     time_lag_avg_ms:i64? time_lag_max_ms:i64? time_lag_min_ms:i64? time_lag_bounded:bool
     commits:i32 commit_gap_max_ms:i64? rewinds:i32 rewind_records:i64 consume_rate:f64? produce_rate:f64?
     eta_s:f64? time_to_loss_s:f64? status:i8 owner_member:str? samples:i32 lag_samples:i32? time_lag_samples:i32?
-    newly_lost:i64?
+    newly_lost:i64? commit_gap_open_ms:i64?
 """
 _PLACE = "cluster:str group_id:str topic:str partition:i32"
 _SERIES = "group_id topic partition"
@@ -149,6 +149,7 @@ LAG_1M = _table(
 """One group on one partition, by the minute.
 
 `lost` is how many records are lost, at the worst sample; `newly_lost` counts each of them once, in its minute.
+`commit_gap_open_ms` is the time from the last commit to the last sample, at most `commit_gap_max_ms`.
 """
 
 LAG_1H = _table(

@@ -8,7 +8,16 @@ import pyarrow.compute as pc
 from lag.history.schemas import LAG_1H
 
 SERIES = ("cluster", "group_id", "topic", "partition", "hour")
-LAST_KNOWN = ("committed_last", "log_start", "log_end", "lag_last", "lag_rc_last", "eta_s", "time_to_loss_s")
+LAST_KNOWN = (
+    "committed_last",
+    "log_start",
+    "log_end",
+    "lag_last",
+    "lag_rc_last",
+    "eta_s",
+    "time_to_loss_s",
+    "commit_gap_open_ms",
+)
 LAST = ("status", "owner_member")
 MOST = ("lag_max", "lost", "time_lag_max_ms", "time_lag_min_ms", "commit_gap_max_ms")
 LEAST = ("lag_raw_min", "lead_min")

@@ -56,6 +56,7 @@ class LagMinutes(NamedTuple):
     time_lag_bounded: Flags
     commits: Ints
     commit_gap_max_ms: Ints
+    commit_gap_open_ms: Ints
     rewinds: Ints
     rewind_records: Ints
     consume_rate: Floats
@@ -120,7 +121,8 @@ class _Fold:
         at, known = self._at, self._known
         consumed, produced = growths(at)
         lag_last, (raw_min, has_raw) = self._last(at.lag), self._least(at.lag_raw, known)
-        gap, rewinds, rewound = self._moves()
+        open_gap = self._open_gap()
+        gap, rewinds, rewound = self._moves(open_gap)
         timed = known & ~np.isnan(at.time_lag_us)
         lost = self._most(at.lost, known, UNKNOWN)
         series, minute_us = self._line.off(self._every * MINUTE_US)
@@ -145,6 +147,7 @@ class _Fold:
             time_lag_bounded=self._count(timed) == self._count(known),
             commits=np.bincount(self._commit_row[self._news], minlength=len(self._every)),
             commit_gap_max_ms=gap,
+            commit_gap_open_ms=open_gap,
             rewinds=rewinds,
             rewind_records=rewound,
             consume_rate=self._rate(consumed),
@@ -218,12 +221,12 @@ class _Fold:
         left[self._row[judged]] = time_to_loss(self._at, judged)
         return left
 
-    def _moves(self) -> tuple[Ints, Ints, Ints]:
+    def _moves(self, open_gap: Ints) -> tuple[Ints, Ints, Ints]:
         """int64[n_minutes] each: longest time without a commit (ms), number of rewinds, and their records."""
         commits, row = self._commits, self._commit_row
         step, gap = np.diff(commits.offset, prepend=commits.offset[:1]), np.diff(commits.at_us, prepend=0) // 1000
         later = self._news & _goes_on(commits)
-        longest = self._open_gap()
+        longest = open_gap.copy()
         np.maximum.at(longest, row[later], gap[later])
         back = later & (step < 0)
         rewinds = np.bincount(row[back], minlength=len(self._every))

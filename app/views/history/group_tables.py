@@ -67,7 +67,7 @@ def partitions(frame: pd.DataFrame) -> None:
     widgets.titled_table("Partitions", legend, "partitions", tables.partitions_export(frame))
     oldest = list(map(_oldest, shown["time_lag_s"], shown["at_least_s"]))
     view = shown.assign(at=tables.local(shown["most_at_us"], state.local()), oldest=oldest)
-    view["commit_gap"] = widgets.timedeltas(shown["commit_gap_max_s"])
+    view["commit_gap"] = list(map(_commit_gap, shown["commit_gap_max_s"], shown["commit_gap_is_open"]))
     optional = [name for name in ("lost_records", "rewinds", "owner_member") if _has_values(shown[name])]
     c = st.column_config
     widgets.table(
@@ -88,10 +88,11 @@ def partitions(frame: pd.DataFrame) -> None:
             "avg_records": c.NumberColumn("Average lag", format="%.0f", width=84, help="Records, over all samples"),
             "last_records": widgets.integer("Lag at the end", 88),
             "oldest": c.TextColumn("Oldest record", width=100, alignment="right"),
-            "commit_gap": widgets.seconds_column(
+            "commit_gap": c.TextColumn(
                 "Longest commit gap",
-                124,
-                "The longest time without a commit of this partition; one that still goes on is at least that long",
+                width=124,
+                alignment="right",
+                help="The longest time without a commit of this partition; “at least”: it has not ended",
             ),
             "lead_min_records": widgets.integer(
                 "Lowest lead",
@@ -116,6 +117,10 @@ def _oldest(seconds: float, at_least: float) -> str:
     if not np.isnan(at_least) and not seconds > at_least:
         return f"over {formats.duration(at_least)}"
     return formats.duration(seconds)
+
+
+def _commit_gap(seconds: float, is_open: bool) -> str:
+    return f"{'at least ' if is_open else ''}{formats.duration(seconds)}"
 
 
 def burn_rates(frame: pd.DataFrame, scope: Scope, span: Span) -> None:

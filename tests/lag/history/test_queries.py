@@ -217,10 +217,34 @@ def test_partitions_come_with_the_one_that_lagged_most_first(history: History, a
     )
     history.append("lag_1m", made)
     assert records(asked.partitions(G, FIVE)) == [
-        ("t", 1, 70, micros(NOON), None, None, None, 7200.0, None, None, 0, 0, None),
-        ("t", 0, 9, micros(NOON + MINUTE), 6.0, None, 0.4, None, -2, 4.5, 3, 2, "m"),
-        ("t", 2, None, None, None, None, None, None, None, None, None, 0, None),
+        ("t", 1, 70, micros(NOON), None, None, None, 7200.0, None, None, False, 0, 0, None),
+        ("t", 0, 9, micros(NOON + MINUTE), 6.0, None, 0.4, None, -2, 4.5, False, 3, 2, "m"),
+        ("t", 2, None, None, None, None, None, None, None, None, False, None, 0, None),
     ]
+
+
+@pytest.mark.parametrize(("table", "span"), [("lag_1m", FIVE), ("lag_1h", Span(NOON - 5 * DAY, NOON + 5 * HOUR))])
+def test_the_longest_commit_gap_is_open_if_no_commit_ended_it(
+    history: History, asked: HistoryQueries, table: str, span: Span
+) -> None:
+    """That of partition 1 is older than the open one; partition 2 has no sample after its last commit."""
+    step = 1 if table == "lag_1m" else 60
+    gaps: list[list[tuple[int, int, int | None]]] = [
+        [(0, 9_000, 9_000), (1, 69_000, 69_000)],
+        [(0, 90_000, 2_000), (1, 62_000, 62_000)],
+        [(0, 59_000, 59_000), (1, 70_000, None)],
+        [(0, 59_000, None)],
+    ]
+    made = (
+        {"at": at * step, "partition": partition, "commit_gap_max_ms": most, "commit_gap_open_ms": left}
+        for partition, rows in enumerate(gaps)
+        for at, most, left in rows
+    )
+    history.append(table, past(table, *made))
+    found = asked.partitions(G, span).sort_values("partition")
+    assert records(found[["commit_gap_max_s", "commit_gap_is_open"]]) == [
+        (69.0, True), (90.0, False), (70.0, False), (59.0, False),
+    ]  # fmt: skip
 
 
 def test_losses_add_up_and_one_from_before_the_span_counts_once(history: History, asked: HistoryQueries) -> None:

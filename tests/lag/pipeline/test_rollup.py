@@ -160,7 +160,16 @@ def seconds(at: datetime) -> int:
     return round((at - BEGIN).total_seconds())
 
 
-LAST_KNOWN = ("committed_last", "log_start", "log_end", "lag_last", "lag_rc_last", "eta_s", "time_to_loss_s")
+LAST_KNOWN = (
+    "committed_last",
+    "log_start",
+    "log_end",
+    "lag_last",
+    "lag_rc_last",
+    "eta_s",
+    "time_to_loss_s",
+    "commit_gap_open_ms",
+)
 MOST = ("lag_max", "lost", "time_lag_max_ms", "time_lag_min_ms", "commit_gap_max_ms")
 LEAST = ("lag_raw_min", "lead_min")
 SUMS = ("commits", "rewinds", "samples", "lag_samples", "time_lag_samples", "rewind_records", "newly_lost")

@@ -125,7 +125,8 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
     lag_last = lags[-1]["lag"] if lags else None
     moves = [(c, before) for c in news if (before := previous(c, commits)) is not None]
     placed = [one for one in inside if one["place"] is not None]
-    gaps = [c.at - before.at for c, before in moves] + [one["at"] - one["committed_at"] for one in placed[-1:]]
+    open_gaps = [one["at"] - one["committed_at"] for one in placed[-1:]]
+    gaps = [c.at - before.at for c, before in moves] + open_gaps
     back = [fell for c, before in moves if (fell := known(before.offset) - known(c.offset)) > 0]
     return {
         "minute": minute,
@@ -146,6 +147,7 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
         "time_lag_bounded": len(timed) == len(lags),
         "commits": len(news),
         "commit_gap_max_ms": max((round(1e6 * gap) // 1000 for gap in gaps), default=None),
+        "commit_gap_open_ms": max((round(1e6 * gap) // 1000 for gap in open_gaps), default=None),
         "rewinds": len(back),
         "rewind_records": sum(back),
         "consume_rate": consume,

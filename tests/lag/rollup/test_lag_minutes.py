@@ -275,10 +275,19 @@ def test_the_gap_of_a_group_that_stops_to_commit_counts_up_to_the_last_sample() 
     commits = [Commit(585, 80), Commit(595, 90), Commit(605, 100)]
     found = both(steady(range(100, 118)), commits, until=780)
     assert [row["commit_gap_max_ms"] for row in found] == [45_000, 105_000, 165_000]
+    assert [row["commit_gap_open_ms"] for row in found] == [45_000, 105_000, 165_000]
     (row,) = both([Sample(620, 0, 5, 5, "new")], [Commit(590, 4, "old")], until=660)
     assert row["commit_gap_max_ms"] is None
     (row,) = both([Sample(620, 0, 5, 5)], [Commit(590, 4), Commit(600, None)], until=660)
     assert row["commit_gap_max_ms"] is None
+
+
+def test_a_gap_that_a_commit_ended_is_not_open() -> None:
+    found = both(steady(range(100, 112)), [Commit(595, 90), Commit(680, 100)], until=720)
+    assert [(row["commit_gap_max_ms"], row["commit_gap_open_ms"]) for row in found] == [
+        (55_000, 55_000),
+        (85_000, 30_000),
+    ]
 
 
 def test_what_was_there_before_us_is_no_news() -> None:
