@@ -122,11 +122,13 @@ def follow_newest(history: ClusterHistory) -> None:
 
 
 def status_line(history: ClusterHistory, span: Span, newest: datetime | None, facts: str) -> None:
-    """`facts`, the time shown, and the age of the newest minute if it is known."""
-    age, is_old = ("", False) if newest is None else text.newest_age(newest, datetime.now(UTC))
+    """`facts`, the time shown, and up to when everything is computed, if that is known."""
+    as_of, is_old = ("", False)
+    if newest is not None:
+        as_of, is_old = text.as_of(newest, datetime.now(UTC), shown_time(span).clock)
     shown = f"{_moment(span.since)} to {_moment(span.until)}"
     utc = f"{formats.utc(times.ms(span.since))} to {formats.utc(times.ms(span.until))}"
-    st.markdown(f":small[:gray[{formats.joined(facts, shown, age)}]]", help=utc)
+    st.markdown(f":small[:gray[{formats.joined(facts, shown, as_of)}]]", help=utc)
     if is_old:
         command = formats.code(f"groupscope pipeline rollup --history {history.root}")
         widgets.line(":orange", "hourglass_top", "Nothing newer is rolled up", f"Check that this is running: {command}")

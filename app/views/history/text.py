@@ -12,7 +12,7 @@ from app.ui import formats
 from app.ui.verdicts import RANK, VERDICTS
 from lag.history.span import DAY, MINUTE, Scope, Span
 from lag.history.trouble_periods import TroublePeriod
-from lag.times import MICROSECOND, micros
+from lag.times import MICROSECOND, micros, ms
 from lag.verdict.status import URGENCY, Status
 
 Clock = Callable[[int], str]
@@ -223,10 +223,10 @@ def fleet_facts(frame: pd.DataFrame, span: Span) -> str:
     return groups if share == "100" else f"{groups} · verdicts known for {share} % of the time"
 
 
-def newest_age(newest: datetime, now: datetime) -> tuple[str, bool]:
-    """The age of the newest minute, and whether it is too old."""
-    age = now - newest - MINUTE
-    return f"rolled up {formats.age(0, max(0, round(age.total_seconds() * 1000)))}", age > OLD_AFTER
+def as_of(newest: datetime, now: datetime, clock: Clock) -> tuple[str, bool]:
+    """Up to when lag and verdicts are computed, as the other pages are ahead of it, and whether that is too old."""
+    end = newest + MINUTE
+    return f"as of {clock(micros(end))}, {formats.age(ms(end), ms(now))}", now - end > OLD_AFTER
 
 
 def burn_rate(burn: float, at_us: int, span: Span, clock: Clock) -> str:

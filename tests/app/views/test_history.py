@@ -498,7 +498,7 @@ def test_without_minutes_nothing_is_said_of_their_age(open_page: Open, kept: Any
     for file in Path(tmp_path, "lag_group_topic_1m").glob("dt=*/*.parquet"):
         file.write_bytes(b"PAR1 no more")
     page = open_page("history", kept(tmp_path), group=pasts.BAD, until=UNTIL)
-    assert "rolled up" not in plain(page)
+    assert "as of" not in plain(page)
     for file in Path(tmp_path, "group_health_1m").glob("dt=*/*.parquet"):
         file.write_bytes(b"PAR1 no more")
     page = open_page("history", kept(tmp_path), until=UNTIL)
@@ -536,6 +536,17 @@ def test_a_history_that_is_not_written_is_told_at_once(open_page: Open, kept: An
     assert "The history is not recorded" in plain(page)
     assert "/data/end_offsets cannot be used: damaged. Restore it. 1,200 rows waiting" in plain(page)
     assert "is not recorded" not in plain(open_page(page_name, replace(kept(root), recorder=RecorderStatus)))
+
+
+@pytest.mark.parametrize("query", [{}, {"group": "g"}], ids=["all groups", "one group"])
+def test_the_page_says_up_to_when_it_is(open_page: Open, kept: Any, tmp_path: Path, query: dict[str, str]) -> None:
+    """Its verdicts are those of the last rolled-up minute, which other pages are ahead of."""
+    newest = (datetime.now(UTC) - NOON) // timedelta(minutes=1) - 2
+    judged(tmp_path, *({"at": newest - back, "status": Status.OK} for back in range(3)))
+    page = open_page("history", kept(tmp_path), **query)
+    assert "no trouble in the last hour" in page.title[0].value
+    end = (NOON + timedelta(minutes=newest + 1)).astimezone(formats.zone("Europe/Berlin"))
+    assert f"as of {end:%H:%M}, " in plain(page)
 
 
 def test_an_old_end_is_told_with_the_command(open_page: Open, kept: Any, tmp_path: Path) -> None:
