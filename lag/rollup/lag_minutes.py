@@ -18,7 +18,10 @@ QUIET_US = 10 * MINUTE_US
 """A partition with waiting records and no commit for this time has stopped."""
 
 BEYOND_SAMPLES = 3
-"""In how many samples in succession a commit must be beyond the log end. A single one shows that two clocks differ."""
+"""In how many samples in succession a commit must be beyond the log end. A single one shows that two clocks differ.
+
+One poll is enough for the live verdict: `lag.cluster.reader` reads the log end again after the commit.
+"""
 
 Column = TypeVar("Column", Ints, Floats)
 
