@@ -229,7 +229,7 @@ def row_fields(group: dict[str, Any], row: dict[str, Any]) -> tuple[object, ...]
     by_id = {member["member_id"]: member for member in group["members"]}
     member = by_id.get(row["member_id"], {"member_id": None, "host": None, "client_id": None})
     return (
-        row["committed"], row["log_end"], None if lag is None else lag + row["lost"],
+        row["committed"], row["log_end"], None if lag is None else lag + (row["lost"] or 0),
         member["member_id"], member["host"], member["client_id"],
     )  # fmt: skip
 
