@@ -133,7 +133,8 @@ class _Groups:
 
     def _group_columns(self, status: NDArray[np.int8]) -> GroupColumns:
         groups = self._block.groups
-        nothing_waits = (groups.waiting == 0) & (groups.status != _UNKNOWN)
+        has_rows = groups.worst >= 0
+        nothing_waits = has_rows & (groups.waiting == 0) & (groups.status != _UNKNOWN)
         is_known = ~np.isin(status, NO_VERDICT)
         return GroupColumns(
             status=status,

@@ -126,3 +126,9 @@ def test_a_group_that_waits_has_no_verdict_until_it_is_watched_long_enough() -> 
     found = [judged(islice(polls(["a"]), n)).groups[0].finding for n in (1, 3)]
     assert {finding.status for finding in found} == {Status.UNKNOWN}
     assert found[1].rule == "too early for a verdict"
+
+
+def test_a_group_without_partitions_has_no_time_lag_in_columns_either() -> None:
+    health = judged([cluster({"a": group({}), "b": group({"t-0": 3})}, {"t-0": end(3)}, 1, 1000)])
+    assert [found.time_lag.seconds for found in health.groups] == [None, 0.0]
+    assert np.isnan(health.columns.time_lag_s).tolist() == [True, False]
