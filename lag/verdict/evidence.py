@@ -115,9 +115,10 @@ def of_group(
 
 def too_early(row: RowFacts) -> Finding:
     """The finding about a group that is ok so far; `row` is its partition with the highest lag."""
-    needed = f"{row.rules.trend_samples} polls in {duration(row.rules.min_s)}"
-    evidence = f"{plural(row.lag, 'record')} behind on {row.tp} after {plural(row.samples, 'poll')} in {_watched(row)}"
-    return Finding(Status.UNKNOWN, "too early for a verdict", f"{evidence}: a verdict needs {needed}")
+    seen = f"too early after {plural(row.samples, 'poll')} in {_watched(row)}"
+    needed = f"a verdict needs {row.rules.trend_samples} in {duration(row.rules.min_s)}"
+    evidence = f"{seen}: {needed}; {plural(row.lag, 'record')} behind on {row.tp}"
+    return Finding(Status.UNKNOWN, "too early for a verdict", evidence)
 
 
 def _last_read(group: GroupSnapshot, row: RowFacts) -> Onset | None:

@@ -294,10 +294,10 @@ def test_a_group_of_which_markers_may_be_left_says_so() -> None:
 
 
 def test_a_group_says_for_how_long_it_is_watched_until_it_has_a_verdict() -> None:
-    needs = "a verdict needs 6 polls in 45 s"
+    rest = "a verdict needs 6 in 45 s; 80 records behind on t-0"
     first, second = (why(lambda n: 10, lambda n: 90, polls=polls, status=Status.UNKNOWN) for polls in (1, 2))
-    assert first == f"80 records behind on t-0 after 1 poll in 0 s: {needs}"
-    assert second == f"80 records behind on t-0 after 2 polls in 10 s: {needs}; oldest record more than 10 s old"
+    assert first == f"too early after 1 poll in 0 s: {rest}"
+    assert second == f"too early after 2 polls in 10 s: {rest}; oldest record more than 10 s old"
 
 
 def test_a_group_that_is_well_says_why_its_time_lag_is_not_known() -> None:
