@@ -8,6 +8,7 @@ from datetime import datetime, time
 from email.errors import HeaderParseError
 from email.headerregistry import Address as MailAddress
 from functools import partial
+from itertools import product
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
@@ -29,6 +30,8 @@ from lag.verdict.status import Status
 TEST_ID = "00000000-0000-4000-8000-000000000000"
 SAMPLE = Incident(TEST_ID, 'pro"d', 'billing "eu" <a&b>', Status.STOPPED, "1,024 records behind, \\ no commit", 0)
 """Has the characters that a template has to escape."""
+SAMPLE_VERDICTS = (Status.STOPPED, Status.FALLING_BEHIND, Status.NO_MEMBERS)
+"""One of each severity."""
 SAMPLE_DASHBOARD = "https://groupscope.example"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OWN_HEADERS = frozenset({"content-length", "host", "transfer-encoding"})
@@ -116,14 +119,15 @@ def _tried(
             _check_json(made)
         if is_message and not made.strip():
             link = "without a link" if sample.url is None else "with a link"
-            raise ValueError(f"The result is empty for the event '{sample.event}' {link}.")
+            severity = sample.incident.severity.word
+            raise ValueError(f"The result is empty for the event '{sample.event}', severity {severity}, {link}.")
     return template
 
 
 def _samples(only_close: bool) -> Iterator[Notice]:
-    """A notice of each event, with a link and without one; `only_close`: of the end alone."""
-    for event in (Event.CLOSE,) if only_close else Event:
-        incident = replace(SAMPLE, closed_ms=0) if event is Event.CLOSE else SAMPLE
+    """A notice of each severity and event, with a link and without one; `only_close`: of the end alone."""
+    for verdict, event in product(SAMPLE_VERDICTS, (Event.CLOSE,) if only_close else Event):
+        incident = replace(SAMPLE, verdict=verdict, closed_ms=0 if event is Event.CLOSE else None)
         for dashboard in (None, SAMPLE_DASHBOARD):
             yield Notice(incident, event, 0, group_page(dashboard, incident))
 

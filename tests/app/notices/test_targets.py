@@ -148,14 +148,18 @@ PAGERDUTY = "pagerduty:\n  - name: a\n    routing_key: "
         (f"{WEBHOOK}body: '{{% if url %}}{{{{ extras.on_call }}}}{{% endif %}}1'", "webhook[0].body: It cannot be"),
         (f"{WEBHOOK}body: '{{% if closed %}}{{{{ extras.on_call }}}}{{% endif %}}1'", "webhook[0].body: It cannot be"),
         (f"{WEBHOOK}close_body: '{{% if url %}}-{{% else %}}1{{% endif %}}'", "webhook[0].close_body: The result is"),
+        (
+            f"{WEBHOOK}body: '1{{% if severity == \"info\" %}}-{{% endif %}}'",
+            "webhook[0].body: The result is not JSON.",
+        ),
         (f"{SLACK}https://x\n    text: ' '", "line 4: slack[0].text: The result is empty for the event 'open'"),
         (
             f"{SLACK}https://x\n    text: '{{{{ url }}}}'",
-            "line 4: slack[0].text: The result is empty for the event 'open' without a link.",
+            "line 4: slack[0].text: The result is empty for the event 'open', severity critical, without a link.",
         ),
         (
             f"{PAGERDUTY}k\n    summary: '{{% if not closed %}}{{{{ group }}}}{{% endif %}}'",
-            "line 4: pagerduty[0].summary: The result is empty for the event 'close' without a link.",
+            "pagerduty[0].summary: The result is empty for the event 'close', severity critical, without a link.",
         ),
         ("webhook:\n  - name: a\n    url: '{{ group }}'", "line 3: webhook[0].url: A URL is expected"),
         (f"{WEBHOOK}quiet_hours: [{{start: 25:00, end: '7:00'}}]", "quiet_hours[0].start: A time of day is expected"),
