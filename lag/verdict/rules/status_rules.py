@@ -17,7 +17,8 @@ The status of a partition is that of the first rule that holds:
 4. No members: the group is empty and its committed offsets do not move. (A consumer that assigns partitions itself
    commits without being a member.)
 5. Falling behind or catching up: the median lag of the last third of the samples is above or below that of the first
-   third by more than the noise, and the rates agree. A burst shorter than half a third of the window triggers neither.
+   third by more than the noise, and the rates agree. A burst shorter than half a third of the window triggers neither,
+   and the lag that a longer one leaves is not falling behind while it drains.
 6. Ok.
 
 These are Burrow's rules with corrections: one drop of the lag does not clear a verdict, one commit does not make a
@@ -113,7 +114,7 @@ class WindowStats(NamedTuple):
     moved_ms       the first poll that saw the newest committed offset
     peak           the highest committed offset
     consume, produce   records per second
-    after_burst    the rates include a burst that now drains
+    after_burst    the rates include a burst that now drains, and the lag was not growing before it
     early, late    median lag of the first and last third of the samples; NaN if too few, or if the lag is constant
     jitter         the lag that a group which keeps up may have
     noise          the change of a lag that does not count
@@ -178,7 +179,7 @@ def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, rules: Rule
         peak=window.committed.max(axis=0),
         consume=consume,
         produce=produce,
-        after_burst=after_burst & ~(late - early > noise),
+        after_burst=after_burst & ~((late - early > noise) & (early > jitter)),
         early=early,
         late=late,
         jitter=jitter,
@@ -200,6 +201,7 @@ def row_status(
     active = (stats.moved_ms != UNKNOWN) & ~stats.quiet
     others_moved = group_moved_ms > stats.run_since_ms + rules.min_s * 1000
     change, behind = stats.late - stats.early, lag > stats.jitter
+    grows = (change > stats.noise) & ~stats.after_burst
     return _first_of(
         (_has(current, PartitionProblem.BELOW_LOG_START), Status.LOST),
         (_has(current, PartitionProblem.BEYOND_END), Status.BEYOND_END),
@@ -215,7 +217,7 @@ def row_status(
         (stats.quiet & (~memberless | (group_moved_ms != UNKNOWN)), Status.STOPPED),
         (enough & (stats.peak > current.committed) & ~shared, Status.REWOUND),
         (memberless & ~active, Status.NO_MEMBERS),
-        ((change > stats.noise) & behind & (stats.produce > stats.consume), Status.FALLING_BEHIND),
+        (grows & behind & (stats.produce > stats.consume), Status.FALLING_BEHIND),
         ((change < -stats.noise) & behind & (stats.consume > stats.produce), Status.CATCHING_UP),
     )
 
