@@ -183,7 +183,7 @@ def is_internal(group: GroupSnapshot) -> bool:
 
 def is_described(group: GroupSnapshot, at_ms: int) -> bool:
     """Whether its state and members are those of the poll at that time, not of an earlier one, and could be read."""
-    return group.at_ms == at_ms and (group.complete or bool(group.members))
+    return group.at_ms == at_ms and (group.complete or bool(group.members) or group.has_no_members)
 
 
 FOREVER = -1

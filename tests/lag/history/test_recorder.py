@@ -122,10 +122,12 @@ def test_the_members_of_a_group_that_could_not_be_described_are_not_known() -> N
     groups = {
         "empty": group({}, 0, state="Empty"),
         "no offsets": group({"t-0": 1}, 2, complete=False),
+        "empty, no offsets": group({"t-0": 1}, 0, state="Empty", complete=False),
         "undescribed": group({"t-0": 1}, 0, complete=False),
     }
     rows = group_snapshots(judged([cluster(groups, {"t-0": end(2)})])).to_pylist()
-    assert {row["group_id"]: row["members"] for row in rows} == {"empty": 0, "no offsets": 2, "undescribed": None}
+    members = {row["group_id"]: row["members"] for row in rows}
+    assert members == {"empty": 0, "empty, no offsets": 0, "no offsets": 2, "undescribed": None}
 
 
 def test_our_own_readers_groups_are_left_out() -> None:
