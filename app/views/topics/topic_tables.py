@@ -100,14 +100,9 @@ def _where(snapshot: ClusterSnapshot, row: int, left_s: float, at_most_s: float)
     """The partition with the least retention left, or why that is unknown."""
     table = snapshot.offsets
     where = f"partition {table.ends.partition[table.end[row]]}"
-    due = (
-        ""
-        if left_s > 0
-        else ": unread records are deleted"
-        if table.lost[row] > 0
-        else ": deletion possible at any time"
-    )
-    return deletion.why(snapshot, row, left_s, at_most_s, where) or where + due
+    if left_s <= 0:
+        where += ": unread records are deleted" if table.lost[row] > 0 else ": deletion possible at any time"
+    return deletion.why(snapshot, row, left_s, at_most_s, where) or where
 
 
 def soon(readers: pd.DataFrame) -> pd.DataFrame:
