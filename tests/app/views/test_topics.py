@@ -115,9 +115,9 @@ def test_a_produce_rate_that_is_not_known_has_its_reason() -> None:
     snapshot = cluster({"g": group({"gone-0": 3})}, ends)
     frame = built(snapshot, {"gone": [(-1, -1)], "t": [(4, 9), (-1, -1)]})
     assert pd.isna(frame.loc["t", "produce"])
-    told = "the last poll did not read the log end of 1 of 2 partitions"
-    assert frame.loc["t", "produce_why"] == told
-    assert frame.loc["t", "note"] == f"produce rate unknown: {told}"
+    why = "the last poll did not read the log end of 1 of 2 partitions"
+    assert frame.loc["t", "produce_why"] == why
+    assert frame.loc["t", "note"] == f"produce rate unknown: {why}"
     assert frame.loc["gone", "note"].startswith("deleted")
 
 

@@ -95,14 +95,14 @@ def test_a_problem_names_its_place_once() -> None:
 
 
 def test_what_we_may_not_see_is_no_problem_of_a_sweep_and_a_broker_that_is_silent_is() -> None:
-    told = (
+    problems = (
         Problem("timeout", Scope.BROKER, "2", "broker 2 has not answered for 5 s"),
         Problem("unauthorized", Scope.GROUP, "a, b", "not authorised to describe it", affected=2),
         Problem("unauthorized", Scope.TOPIC, "shut", "not authorised to describe it", affected=1),
         Problem("unauthorized", Scope.BROKER, "3", "broker 3 does not list its groups"),
     )
-    fleet = of_cluster(judged([cluster(GROUPS, ENDS, problems=told)]))
-    assert [problem.message for problem in fleet.problems] == [told[0].cause, told[3].cause]
+    fleet = of_cluster(judged([cluster(GROUPS, ENDS, problems=problems)]))
+    assert [problem.message for problem in fleet.problems] == [problems[0].cause, problems[3].cause]
 
 
 @pytest.mark.parametrize(("text", "names"), [("BILL", ["billing"]), ("ill", ["billing"]), ("x", []), ("", ["billing"])])
