@@ -12,6 +12,7 @@ from app.server.compat.request_origin import is_allowed
 
 OFF = "The tool server is off. GROUPSCOPE_MCP=on switches it on.\n"
 ONLY_POST = "Only POST: the tool server sends nothing by itself, and has no sessions.\n"
+ENCODED = "Send the body without a Content-Encoding.\n"
 REFUSED = "This Host or Origin is not allowed.\n"
 
 
@@ -41,6 +42,8 @@ def _refusal(request: Request) -> Response | None:
         return PlainTextResponse(REFUSED, HTTPStatus.FORBIDDEN)
     if request.method != "POST":
         return PlainTextResponse(ONLY_POST, HTTPStatus.METHOD_NOT_ALLOWED, {"Allow": "POST"})
+    if "content-encoding" in request.headers:
+        return PlainTextResponse(ENCODED, HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
     return None
 
 

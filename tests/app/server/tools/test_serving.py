@@ -69,6 +69,11 @@ def test_a_request_that_is_too_large_is_refused() -> None:
     assert request("POST", "/mcp", body=PING + b" " * 2**22, headers=HEADERS).status == 413
 
 
+def test_a_compressed_request_is_refused() -> None:
+    answer = post(**{"Content-Encoding": "gzip"})
+    assert (answer.status, answer.text) == (415, "Send the body without a Content-Encoding.\n")
+
+
 def test_nothing_is_answered_unless_it_is_switched_on() -> None:
     with installed(replace(hand_made.source(), settings=Settings())):
         answer = post()
