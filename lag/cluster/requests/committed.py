@@ -9,7 +9,7 @@ from lag.cluster.requests.messages import DescribeShareGroupOffsetsRequest, Mess
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
 from lag.cluster.requests.responses import CommittedOffsets, GroupDescription
 from lag.model import GroupType, Problem, Scope
-from lag.offsets import PartitionProblem
+from lag.offsets import PartitionProblem, problem_code
 
 FETCH_CHUNK = 250
 """Groups per OffsetFetch request: limits the memory that one answer needs."""
@@ -67,20 +67,29 @@ def _add(
     group: GroupDescription,
     answer: Message | None,
     into: CommittedOffsets,
-    topic_name: str = "name",
-    offset: str = "committed_offset",
+    is_share: bool = False,
 ) -> None:
-    """Add the offsets of one group; `topic_name` and `offset` are the names of these fields in the answer."""
+    """Add the offsets of one group."""
     if answer is None or answer.error_code:
         _refused(group, answer)
         return
     number = into.add_group(group)
     for topic in answer.topics:
-        name = into.topic_number(getattr(topic, topic_name))
-        for part in topic.partitions:
-            problem = partition_problem(part.error_code) if part.error_code else None
-            lag = getattr(part, "lag", None)
-            into.add(number, name, part.partition_index, getattr(part, offset), -1 if lag is None else lag, problem)
+        parts = topic.partitions
+        partitions = [part.partition_index for part in parts]
+        problems = [problem_code(partition_problem(part.error_code)) if part.error_code else 0 for part in parts]
+        if is_share:
+            offsets, lags = [part.start_offset for part in parts], list(map(_share_lag, parts))
+            into.add(number, into.topic_number(topic.topic_name), partitions, offsets, lags, problems)
+        else:
+            offsets = [part.committed_offset for part in parts]
+            into.add(number, into.topic_number(topic.name), partitions, offsets, problems=problems)
+
+
+def _share_lag(part: Message) -> int:
+    """-1 where the broker is too old to know it."""
+    lag = getattr(part, "lag", None)
+    return -1 if lag is None else int(lag)
 
 
 def _refused(group: GroupDescription, answer: Message | None) -> None:
@@ -100,4 +109,4 @@ async def _fetch_share(client: PollClient, node: int, chunk: list[GroupDescripti
     response = await client.send(node, request(groups=ask))
     answers = {answer.group_id: answer for answer in response.groups}
     for group in chunk:
-        _add(group, answers.get(group.group_id), into, "topic_name", "start_offset")
+        _add(group, answers.get(group.group_id), into, is_share=True)

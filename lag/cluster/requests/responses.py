@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lag.model import GroupType, Member, Problem
-from lag.offsets import PartitionProblem, problem_code
+from lag.offsets import PartitionProblem
 
 
 @dataclass(slots=True)
@@ -70,18 +70,19 @@ class CommittedOffsets:
         self,
         group: int,
         topic: int,
-        partition: int,
-        offset: int,
-        lag: int = -1,
-        problem: PartitionProblem | None = None,
+        partitions: Sequence[int],
+        offsets: Sequence[int],
+        lags: Sequence[int] | None = None,
+        problems: Sequence[int] | None = None,
     ) -> None:
-        """Add one committed offset; -1 = none."""
-        self.group.append(group)
-        self.topic.append(topic)
-        self.partition.append(partition)
-        self.offset.append(offset)
-        self.lag.append(lag)
-        self.problem.append(problem_code(problem) if problem else 0)
+        """Add the committed offsets of a group in one topic; -1 = none. `problems` are codes, by default 0."""
+        rows = len(partitions)
+        self.group.extend([group] * rows)
+        self.topic.extend([topic] * rows)
+        self.partition.extend(partitions)
+        self.offset.extend(offsets)
+        self.lag.extend([-1] * rows if lags is None else lags)
+        self.problem.extend([0] * rows if problems is None else problems)
 
 
 @dataclass(slots=True)

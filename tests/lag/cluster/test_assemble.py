@@ -74,7 +74,7 @@ def test_snapshot_with_a_topic_that_may_not_be_described_is_not_complete() -> No
 
 def test_subscribed_partition_that_nobody_owns_or_committed_is_listed() -> None:
     commits = CommittedOffsets({"a": 0})
-    commits.add(commits.add_group(joining := group("g", member("m", topics=("a",)))), 0, 1, 7)
+    commits.add(commits.add_group(joining := group("g", member("m", topics=("a",)))), 0, [1], [7])
     (found,) = read([joining], commits, ends_of(commits, a=[9, 9]), {"a": [1, 1]}).groups
     assert [(r.tp.partition, r.committed, r.member_id) for r in found.partitions] == [(0, None, None), (1, 7, None)]
 
@@ -82,7 +82,7 @@ def test_subscribed_partition_that_nobody_owns_or_committed_is_listed() -> None:
 def test_share_partition_of_two_members_has_no_single_owner() -> None:
     commits = CommittedOffsets({"a": 0})
     both = group("g", member("m", ("a", 0)), member("n", ("a", 0)), kind=GroupType.SHARE)
-    commits.add(commits.add_group(both), 0, 0, 4, lag=3)
+    commits.add(commits.add_group(both), 0, [0], [4], lags=[3])
     (found,) = read([both], commits, ends_of(commits, a=[9]), {"a": [1]}).groups
     assert [(r.committed, r.lag_records, r.member_id) for r in found.partitions] == [(4, 3, None)]
 
@@ -90,8 +90,8 @@ def test_share_partition_of_two_members_has_no_single_owner() -> None:
 def test_rows_of_groups_read_in_any_order_end_up_with_their_group() -> None:
     commits = CommittedOffsets({"a": 0})
     last, first = group("z"), group("b")
-    commits.add(commits.add_group(last), 0, 0, 1)
-    commits.add(commits.add_group(first), 0, 0, 2)
+    commits.add(commits.add_group(last), 0, [0], [1])
+    commits.add(commits.add_group(first), 0, [0], [2])
     found = read([last, first], commits, ends_of(commits, a=[9]), {"a": [1]})
     assert [(g.group_id, g.partitions[0].committed) for g in found.groups] == [("b", 2), ("z", 1)]
 
@@ -102,8 +102,8 @@ def test_commit_beyond_the_end_that_was_read_asks_for_a_second_look(
 ) -> None:
     commits = CommittedOffsets({"a": 0, "unread": 1})
     number = commits.add_group(group("g"))
-    commits.add(number, 0, 1, committed)
-    commits.add(number, 1, 0, 99)
+    commits.add(number, 0, [1], [committed])
+    commits.add(number, 1, [0], [99])
     assert beyond_end(commits, ends_of(commits, a=[5, 10])) == expected
 
 

@@ -82,8 +82,7 @@ def test_the_offsets_of_a_dropped_answer_go_with_it() -> None:
     commits = CommittedOffsets({"a": 0, "b": 1})
     for group, topic, offset in ((stale, 0, 3), (right, 0, 9), (other, 1, 7)):
         number = commits.add_group(group)
-        commits.add(number, topic, 0, offset)
-        commits.add(number, topic, 1, offset + 1)
+        commits.add(number, topic, [0, 1], [offset, offset + 1])
     kept = commits.of_groups([right, other])
     assert [group.coordinator for group in kept.groups] == [1, 1]
     assert (list(kept.first), list(kept.group)) == ([0, 2], [0, 0, 1, 1])
