@@ -147,9 +147,9 @@ def _figures(made: Plan) -> dict[str, str]:
     }
     return {
         "commits a second": f"{made.records_per_s:,.0f}",
-        "bytes a day in `__consumer_offsets`, a replica": f"{made.topic_bytes_a_day / GB:,.0f} GB",
+        "bytes a day in `__consumer_offsets`, per replica": f"{made.topic_bytes_a_day / GB:,.0f} GB",
         **tables,
-        "stored in all": f"{sum(made.stored.values()) / GB:,.0f} GB",
+        "stored in total": f"{sum(made.stored.values()) / GB:,.0f} GB",
         "cores, stream": f"{made.stream_cores:.2f}",
         "cores, roll-up every hour": f"{made.rollup_cores:.2f}",
         "cores, collector": f"{made.poll_cores:.2f}",
