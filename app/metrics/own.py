@@ -219,7 +219,7 @@ FAMILIES = (
         "groupscope_group_partition_committed_offset",
         Level.GROUP_PARTITION,
         ROW,
-        "Committed offset; of a share group its start offset",
+        "Committed offset; for a share group, its start offset",
         lambda view, labels: series(labels.rows, view.table.committed[view.rows.row]),
     ),
     Family(

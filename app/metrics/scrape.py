@@ -27,8 +27,8 @@ SETS: Mapping[str, NameSet] = {
 GROUPS_LEFT_OUT = "groupscope_scrape_groups_left_out"
 TOPICS_LEFT_OUT = "groupscope_scrape_topics_left_out"
 LEFT_OUT = {
-    GROUPS_LEFT_OUT: "Groups whose series of this granularity the limit of series leaves out",
-    TOPICS_LEFT_OUT: "Topics whose series of this granularity the limit of series leaves out",
+    GROUPS_LEFT_OUT: "Groups whose series of this granularity are left out by the limit of series",
+    TOPICS_LEFT_OUT: "Topics whose series of this granularity are left out by the limit of series",
 }
 LEFT_OUT_LABELS = "cluster, granularity"
 
