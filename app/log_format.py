@@ -1,4 +1,4 @@
-"""The log of a command, on stderr: lines for people, or one JSON object a line."""
+"""The log of a command, on stderr: lines for people, or one JSON object per line."""
 
 import json
 import logging

@@ -139,7 +139,7 @@ def _port() -> Check:
     try:
         refuse_taken("127.0.0.1", PORT)
     except ConfigError:
-        hint = "Give `groupscope up` or `serve` another one: --port 0 takes a free one"
+        hint = "Use another port for `groupscope up` or `serve`: --port 0 takes a free one"
         return Check("port", None, f"{PORT} is taken", hint)
     return Check("port", True, f"{PORT} is free")
 

@@ -32,9 +32,7 @@ class _Result:
 
 
 @command.command(cls=WithArguments)
-def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of notices.")], json: Json = False
-) -> None:
+def check(file: Annotated[Path, typer.Argument(metavar="FILE", help="The notices file.")], json: Json = False) -> None:
     """Check a notices file; nothing is sent.
 
     Templates are tried with a sample. Exit code 1 if the file is invalid.
@@ -54,13 +52,13 @@ def send_test(
         str | None, typer.Argument(metavar="TARGET", help="The name of a target; without it, all are tried.")
     ] = None,
     notices: Annotated[
-        Path | None, typer.Option(metavar="FILE", help=f"The file of notices; else that of {VARIABLE}.")
+        Path | None, typer.Option(metavar="FILE", help=f"The notices file; by default that of {VARIABLE}.")
     ] = None,
     json: Json = False,
 ) -> None:
     """Send a notice that is marked as a test, and its end.
 
-    Thresholds, patterns and quiet hours do not count. Exit code 1 if a target did not take it.
+    Thresholds, patterns and quiet hours are ignored. Exit code 1 if a target did not accept it.
     """
     from app.notices.targets import load_notices
 

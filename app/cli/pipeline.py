@@ -44,8 +44,8 @@ def stream(
 ) -> None:
     """Record __consumer_offsets in Delta tables.
 
-    Every commit and every group event is recorded exactly once, even when it is stopped or killed. Without --once it
-    runs until Ctrl-C.
+    Every commit and every group event is recorded exactly once, even if the command is stopped or killed. Without
+    --once it runs until Ctrl-C.
     """
     settings = load_settings(bootstrap_server, config, os.environ)
     from lag.pipeline.session import session

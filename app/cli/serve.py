@@ -78,7 +78,7 @@ def serve(
     plugin: Plugins = None,
     follow: Annotated[
         bool,
-        typer.Option(help="Read __consumer_offsets, so that every rebalance is recorded; otherwise they are inferred."),
+        typer.Option(help="Read __consumer_offsets, to record every rebalance; otherwise rebalances are inferred."),
     ] = True,
     history: Annotated[
         str | None,
@@ -196,7 +196,7 @@ def refuse_taken(host: str, port: int) -> None:
     try:
         _bound(host, port)
     except OSError as error:
-        hint = "Choose another --port (0: any free)" if port else "Choose another --host"
+        hint = "Choose another --port (0: any free port)" if port else "Choose another --host"
         raise ConfigError(f"{host}:{port} cannot be used: {error.strerror}", hint) from None
 
 

@@ -67,7 +67,7 @@ def simulate(
     """
     unknown = [name for name in protocol or () if name not in PROTOCOLS]
     if unknown:
-        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(PROTOCOLS)}", param_hint="--protocol")
+        raise typer.BadParameter(f"{unknown[0]!r} is not one of {', '.join(PROTOCOLS)}", param_hint="--protocol")
     its, all_seeds = read_or_refuse(scenario), range(seed, seed + seeds)
     settings = _settings(its, latency_ms)
     wanted = dict.fromkeys(map(RebalanceProtocol, protocol or [protocol_of(its.assignor)]))
@@ -156,6 +156,6 @@ def _course(timeline: Timeline) -> Iterator[str]:
     if len(timeline.plans) > MOST_PLANS:
         yield f"  and {formats.plural(len(timeline.plans) - MOST_PLANS, 'more generation')} (use --json)"
     for failure in timeline.failures:
-        yield f"  {seconds(failure.at_ms):>14}  {failure.member} died of {failure.error}"
+        yield f"  {seconds(failure.at_ms):>14}  {failure.member} failed with {failure.error}"
     if timeline.unsettled:
         yield f"  {seconds(timeline.end_ms):>14}  never became stable: {timeline.unsettled}"

@@ -71,7 +71,9 @@ def sweep(
     ] = None,
     members: Annotated[
         str,
-        typer.Option(metavar="LIST", help="Numbers of members: 1..20, 3,6,12, or multiples of today's: x0.5,x1,x2."),
+        typer.Option(
+            metavar="LIST", help="Numbers of members: 1..20, 3,6,12, or multiples of the present one: x0.5,x1,x2."
+        ),
     ] = "x0.5,x1,x1.5,x2",
     failure: Annotated[
         list[str] | None,
@@ -98,7 +100,7 @@ def sweep(
     Without --snapshot or --fleet the groups are read from a cluster; nothing is changed there.
     """
     if sum(its is not None for its in (bootstrap_server or config, snapshot, fleet)) > 1:
-        raise typer.BadParameter("only one of a cluster, --snapshot and --fleet", param_hint="--fleet")
+        raise typer.BadParameter("give only one of a cluster, --snapshot and --fleet", param_hint="--fleet")
     if runner not in (None, SPARK, LOCAL):
         raise typer.BadParameter(f"{runner!r} is neither spark nor local", param_hint="--runner")
     asked = SweepRequest(parse_assignors(assignor or ()), parse_member_counts(members), parse_failures(failure or ()))

@@ -1,4 +1,4 @@
-"""`groupscope token`: the tokens of programs that ask a server with a login."""
+"""`groupscope token`: the tokens of programs that query a server with a login."""
 
 import os
 from pathlib import Path
@@ -21,9 +21,7 @@ MOST_DAYS = 3650
 
 File = Annotated[
     Path | None,
-    typer.Option(
-        "--tokens", metavar="FILE", help="The file of tokens, as `serve --tokens` has it.", show_default=False
-    ),
+    typer.Option("--tokens", metavar="FILE", help="The file of tokens, as for `serve --tokens`.", show_default=False),
 ]
 
 

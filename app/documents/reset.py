@@ -9,7 +9,7 @@ from lag.reset.model import Plan
 
 
 def results_document(plan: Plan, found: Verified | Applied) -> dict[str, Any]:
-    """A result for each partition; `done` says whether all that was planned is done, `error` why not the group."""
+    """A result for each partition; `done` says whether all that was planned is done, `error` why the group is not."""
     return {
         "group": plan.group_id,
         "cluster_id": plan.cluster_id,

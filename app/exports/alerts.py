@@ -108,8 +108,8 @@ def _of_groups(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         "10m",
         CRITICAL,
         f"Kafka deletes records before they are read: {GROUP}",
-        "On {{ $value }} partitions the log start is beyond the committed offset, or will be in an hour as both moved "
-        "in the last hour. Increase the topic's retention or make the group faster.",
+        "On {{ $value }} partitions the log start is beyond the committed offset, or will be within an hour "
+        "if both keep moving as in the last hour. Increase the topic's retention or make the group faster.",
         _group_link(url),
         KEPT,
     )
@@ -129,7 +129,7 @@ def _time_lag(seconds: int) -> str:
 
 
 def _deleted_unread() -> str:
-    """How many partitions of a group the log start overtakes within an hour, if both go on as in the last hour."""
+    """How many partitions of a group the log start overtakes within an hour, both moving on as in the last hour."""
     committed, log_start = (over_time("predict_linear", name, "1h", after="3600") for name in (COMMITTED, LOG_START))
     overtaken = f"{committed}\n  < {ON_PARTITION}\n  {log_start}"
     return f"count by (cluster, group) (\n  {overtaken}\n  and {series(LAG)} > 0\n)"
@@ -168,8 +168,8 @@ def _of_polling(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         f"{series('groupscope_scrape_groups_left_out')} > 0",
         "10m",
         WARNING,
-        f"/metrics leaves out groups by {{{{ $labels.granularity }}}}: {CLUSTER}",
-        "{{ $value }} groups do not fit into the limit of series: their alerts cannot fire. Increase "
+        f"/metrics leaves out groups at granularity {{{{ $labels.granularity }}}}: {CLUSTER}",
+        "{{ $value }} groups do not fit within the limit of series: their alerts cannot fire. Increase "
         "GROUPSCOPE_METRICS_MAX_SERIES, or choose a coarser granularity.",
         _about_link(url),
     )

@@ -1,6 +1,6 @@
 """The names of kafka-lag-exporter (github.com/seglo/kafka-lag-exporter, Metrics.scala). What is not known is NaN.
 
-As there, a sum or maximum of which one partition is not known is not known.
+As there, a sum or maximum is unknown if one of its partitions is unknown.
 """
 
 from itertools import compress

@@ -73,9 +73,7 @@ class Options:
 
     def _lower_cap(self, text: str) -> int:
         if not (text.isdecimal() and len(text) < 10 and 1 <= int(text) <= self.max_series):
-            raise InvalidOption(
-                "max_series", f"a number from 1 to {self.max_series}, the server's own limit, is expected"
-            )
+            raise InvalidOption("max_series", f"must be a number from 1 to {self.max_series}, the server's own limit")
         return int(text)
 
 
@@ -84,7 +82,7 @@ _QUERY = tuple("cluster" if field.name == "clusters" else field.name for field i
 
 
 def name_sets(text: str) -> tuple[str, ...]:
-    """Names with commas between them, or `all`. Raises InvalidOption."""
+    """Names separated by commas, or `all`. Raises InvalidOption."""
     asked = [name.strip() for name in text.split(",")]
     for name in asked:
         if name not in (*NAME_SETS, ALL):
@@ -112,4 +110,4 @@ def pattern(text: str, option: str) -> str | None:
 
 def _unknown(name: str, known: Sequence[str]) -> str:
     close = get_close_matches(name, known, n=1)
-    return f"unknown; did you mean {close[0]}?" if close else f"unknown; there are {', '.join(known)}"
+    return f"unknown; did you mean {close[0]}?" if close else f"unknown; choose from {', '.join(known)}"

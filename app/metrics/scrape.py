@@ -55,7 +55,7 @@ def _chosen(polled: Sequence[Polled], options: Options) -> list[Polled]:
     names = [cluster.name for cluster in polled]
     for name in options.clusters or ():
         if name not in names:
-            raise InvalidOption("cluster", f"unknown; there are {', '.join(names)}")
+            raise InvalidOption("cluster", f"unknown; choose from {', '.join(names)}")
     return [cluster for cluster in polled if options.clusters is None or cluster.name in options.clusters]
 
 

@@ -26,7 +26,7 @@ class Event(StrEnum):
 class Rules:
     """What a target wants.
 
-    threshold      the least severity that is sent; the end of an incident is sent whatever the severity
+    threshold      the lowest severity that is sent; the end of an incident is sent whatever the severity
     repeat_ms      by severity: how long after a notice it is repeated; never, where there is none
     send_close     whether the end of an incident is sent
     clusters       names; None is all

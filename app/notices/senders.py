@@ -100,7 +100,7 @@ def send_mail(server: MailServer, message: EmailMessage, timeout_s: float) -> No
             f"no answer within {timeout_s:g} s" if is_late else "the server closed the connection"
         ) from None
     except smtplib.SMTPNotSupportedError:
-        raise Undelivered("the server does not offer STARTTLS or the login") from None
+        raise Undelivered("the server does not offer STARTTLS or authentication") from None
     except (OSError, ValueError) as error:
         raise _undelivered(error, timeout_s) from None
 

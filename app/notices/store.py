@@ -21,7 +21,9 @@ def load_state(path: Path) -> Incidents:
     try:
         document = json.loads(path.read_bytes())
         if document["schema"] != SCHEMA:
-            raise ConfigError(f"{path} is of another version of groupscope", "Move it away, or name another `state`")
+            raise ConfigError(
+                f"{path} was written by another version of groupscope", "Move it away, or name another `state`"
+            )
         incidents = [_incident(entry) for entry in document["incidents"]]
     except FileNotFoundError:
         return {}

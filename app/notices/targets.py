@@ -56,7 +56,7 @@ class Notices:
         for target in self.targets:
             if target.name == name:
                 return target
-        raise ConfigError(f"No target is named {name!r}", f"There are: {', '.join(t.name for t in self.targets)}")
+        raise ConfigError(f"No target is named {name!r}", f"The targets are: {', '.join(t.name for t in self.targets)}")
 
 
 def load_notices(path: Path) -> Notices:

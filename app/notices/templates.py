@@ -166,6 +166,6 @@ def _check(tree: nodes.Template, known: Sequence[str]) -> None:
                 f"{what} is not available in templates of notices. Only {{% if %}} and filters are supported."
             )
         if isinstance(node, nodes.Filter) and node.name not in FILTERS:
-            raise InvalidTemplate(f"The filter {node.name!r} is unknown. There are {', '.join(FILTERS)}.")
+            raise InvalidTemplate(f"The filter {node.name!r} is unknown. The filters are {', '.join(FILTERS)}.")
         if isinstance(node, nodes.Name) and node.name not in known:
             raise InvalidTemplate(f"The field {node.name!r} is unknown.{suggestion(node.name, known)}")

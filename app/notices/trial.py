@@ -14,7 +14,7 @@ EVIDENCE = "This is a test of groupscope's notices. Nothing is wrong."
 
 
 def send_trial(target: Target, dashboard: str | None) -> None:
-    """Send the begin of an incident and, if the target is sent ends, its end. Raises what `Target.send` raises."""
+    """Send the start of an incident and, if the target is sent ends, its end. Raises what `Target.send` raises."""
     now_ms = wall_clock_ms()
     incident = Incident(str(uuid.uuid4()), "test", "test-group", Status.STOPPED, EVIDENCE, now_ms)
     made = Notice(incident, Event.OPEN, now_ms, group_page(dashboard, incident), extras=target.extras, is_test=True)

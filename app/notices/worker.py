@@ -119,7 +119,7 @@ class Worker:
         self._board.confirm(self.target, incident)
         before, now_ms = self.status, self._clock_ms()
         if before.failures:
-            log.info("target %s: takes notices again", before.name)
+            log.info("target %s: accepts notices again", before.name)
         self.status = TargetStatus(before.name, before.kind, before.sent + 1, before.refused, last_sent_ms=now_ms)
         return 0.0
 

@@ -95,7 +95,7 @@ class Certificate:
         self._load(timedelta(days=30))
 
     def expire(self) -> None:
-        """One that is an hour over."""
+        """One that expired an hour ago."""
         self._load(timedelta(hours=-1))
 
     def _load(self, until: timedelta) -> None:

@@ -47,5 +47,5 @@ def test_certificate_expired(bench: Bench) -> None:
         cluster.certificate.expire()
         cluster.network.hang_up()
 
-    made = "the listener shows a certificate that is an hour over; connections break; later a valid one"
+    made = "the listener shows a certificate that expired an hour ago; connections break; later a valid one"
     bench.row(Fault("Certificate expired", made, expire, cluster.certificate.renew, incomplete))

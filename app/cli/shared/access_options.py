@@ -37,7 +37,7 @@ TrustHeader = Annotated[
 ]
 TrustGroupsHeader = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The header in which it lists the user's groups, separated by commas."),
+    typer.Option(metavar="NAME", help="The header in which the proxy lists the user's groups, separated by commas."),
 ]
 TrustedProxies = Annotated[
     list[str] | None,
@@ -48,7 +48,7 @@ Roles = Annotated[
     typer.Option(metavar="FILE", help="Who may see and do what, YAML or JSON; read again when it changes."),
 ]
 Tokens = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="The tokens of programs; `groupscope token create` makes it.")
+    Path | None, typer.Option(metavar="FILE", help="The file of API tokens; `groupscope token create` makes it.")
 ]
 Audit = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Record logins, refused requests and changes in this file.")
@@ -90,7 +90,7 @@ def allow_hosts(settings: Settings, given: Sequence[str] | None, listener: Liste
 
 
 def check_files(settings: Settings) -> None:
-    """Raise ConfigError if the settings of the login do not fit each other, or a file of theirs is broken."""
+    """Raise ConfigError if the settings of the login do not fit each other, or a file that they name is broken."""
     if not settings.has_login:
         return
     from app.server.access.access import Access  # imported here because few commands need them

@@ -30,6 +30,6 @@ def read_or_refuse(file: str) -> Scenario:
 
 
 def placed(file: str, problem: Problem) -> str:
-    """`FILE:LINE: path: sentence`, which editors and terminals make a link of."""
+    """`FILE:LINE: path: sentence`, which editors and terminals turn into a link."""
     where = file if problem.line is None else f"{file}:{problem.line}"
     return ": ".join(part for part in (where, problem.path, problem.message) if part)

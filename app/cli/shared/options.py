@@ -16,7 +16,7 @@ STDIN = "-"
 """As FILE: standard input."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, for programs.")]
-JsonLine = Annotated[bool, typer.Option("--json", help="Print one line of JSON on stdout once all is ready.")]
+JsonLine = Annotated[bool, typer.Option("--json", help="Print one line of JSON on stdout once everything is ready.")]
 Bootstrap = Annotated[
     str | None,
     typer.Option("--bootstrap-server", metavar="HOST:PORT", help="Brokers to connect to first, separated by commas."),
@@ -39,7 +39,7 @@ Browser = Annotated[
 Logs = Annotated[
     LogFormat,
     typer.Option(
-        "--log-format", metavar="text|json", help="How the log on stderr is written: text, or one JSON object a line."
+        "--log-format", metavar="text|json", help="How the log on stderr is written: text, or one JSON object per line."
     ),
 ]
 HistoryPath = Annotated[

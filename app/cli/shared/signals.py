@@ -13,7 +13,7 @@ from app.server.compat.shutdown import STOP_SIGNALS
 def until_stopped() -> Iterator[None]:
     """Run the block until SIGINT or SIGTERM, which end it with KeyboardInterrupt; that is caught here.
 
-    Further signals are ignored, so that everything the block opened is closed in peace. A group of tasks that is
+    Further signals are ignored, so that everything the block opened is closed undisturbed. A task group that is
     interrupted in a step of its own task raises a group of exceptions.
     """
     for number in STOP_SIGNALS:

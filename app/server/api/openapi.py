@@ -17,7 +17,7 @@ VERSION = "3.1.0"
 ROOT = "/api"
 PREFIX = f"{ROOT}/v1"
 REFERENCE = "#/components/schemas/{model}"
-NOT_MODIFIED = {"304": {"description": "Not modified since the If-None-Match"}}
+NOT_MODIFIED = {"304": {"description": "Not modified: If-None-Match has the current version"}}
 BODY = "Body."
 """Begins the names of the parts of bodies."""
 

@@ -54,7 +54,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "why",
         "Why one group has its verdict: the rule, the evidence, since when, what to do, and its partitions that are "
-        "not ok. Without a verdict there were too few polls; ask again later.",
+        "not ok. If it has no verdict, there were too few polls: ask again later.",
         WhyArguments,
         WhyDocument,
         _of(why),
@@ -62,7 +62,8 @@ TOOLS: tuple[Tool[Any], ...] = (
     ),
     Tool(
         "lag",
-        "The partitions of one group: offsets, lag in records and in time, rates, owner. Null: not known, and why.",
+        "The partitions of one group: offsets, lag in records and in time, rates, owner. "
+        "Null is unknown, with the reason.",
         LagArguments,
         PartitionsDocument,
         _of(groups.partitions),
@@ -78,7 +79,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     ),
     Tool(
         "what_if",
-        "Predict who gets which partition when members join, leave or topics grow: of a scenario, or of a live group "
+        "Predict who gets which partition when members join or leave or topics grow, in a scenario or in a live group "
         "with events. Computed as Kafka's assignors do; nothing is changed.",
         WhatIfArguments,
         WhatIfDocument,
@@ -90,7 +91,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "simulate",
         "Simulate a rebalance second by second with Kafka's timers: how long partitions have no owner, what is "
-        "processed twice. Of a scenario, or of a live group with events. The answer is long; keep the scenario small.",
+        "processed twice. For a scenario, or for a live group with events. The answer is long: use a small scenario.",
         SimulateArguments,
         SimulateDocument,
         simulate,

@@ -27,7 +27,7 @@ class WhyArguments(OfGroup):
 
 
 class HintDocument(TypedDict):
-    """What to do, and the facts of this group that speak for it. `member_id`: the member that is concerned."""
+    """What to do, and the facts of this group that support it. `member_id`: the member that it is about."""
 
     action: str
     reason: str

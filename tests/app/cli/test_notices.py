@@ -68,6 +68,8 @@ def test_every_target_is_tried_and_those_that_fail_are_named_without_a_secret(tm
 def test_a_target_that_is_unknown_and_no_file_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with http_server() as server:
         file = written(tmp_path, server)
-    assert "No target is named 'pager'. There are: t0" in refused("notices", "test", "pager", "--notices", str(file))
+    assert "No target is named 'pager'. The targets are: t0" in refused(
+        "notices", "test", "pager", "--notices", str(file)
+    )
     monkeypatch.delenv("GROUPSCOPE_NOTICES", raising=False)
     assert "Give --notices FILE, or set GROUPSCOPE_NOTICES" in refused("notices", "test")

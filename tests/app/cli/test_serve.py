@@ -208,7 +208,7 @@ def test_port_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = refused("serve", "--bootstrap-server", "b:9092", "--port", str(port))
-    assert told == f"127.0.0.1:{port} cannot be used: Address already in use. Choose another --port (0: any free)"
+    assert told == f"127.0.0.1:{port} cannot be used: Address already in use. Choose another --port (0: any free port)"
 
 
 def test_address_that_is_not_of_this_machine() -> None:

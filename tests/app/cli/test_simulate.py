@@ -186,7 +186,7 @@ def test_settings_that_kafka_refuses_are_named_with_its_error(tmp_path: Path) ->
 def test_wrong_protocols_are_wrong_usage(crash: str) -> None:
     done = run("simulate", crash, "--protocol", "lazy")
     assert (done.code, done.out) == (2, "")
-    assert "'lazy' is none of eager, cooperative, consumer" in done.err
+    assert "'lazy' is not one of eager, cooperative, consumer" in done.err
 
 
 def test_a_file_that_is_no_scenario_is_refused(tmp_path: Path) -> None:

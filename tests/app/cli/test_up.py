@@ -159,7 +159,7 @@ def test_port_that_is_taken_is_told_before_anything_starts() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = refused("up", "--port", str(port))
-    assert told == f"127.0.0.1:{port} cannot be used: Address already in use. Choose another --port (0: any free)"
+    assert told == f"127.0.0.1:{port} cannot be used: Address already in use. Choose another --port (0: any free port)"
 
 
 def test_broker_that_cannot_start_is_told_with_the_mend(tmp_path: Path) -> None:

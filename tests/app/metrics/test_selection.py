@@ -99,7 +99,7 @@ def test_counts_of_verdicts_cover_groups_that_are_left_out() -> None:
 
 
 def test_cluster_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(InvalidOption, match="cluster: unknown; there are a, b"):
+    with pytest.raises(InvalidOption, match="cluster: unknown; choose from a, b"):
         text(small("a"), small("b"), clusters=("c",))
 
 

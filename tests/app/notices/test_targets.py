@@ -94,7 +94,9 @@ def test_everything_can_be_set(file: Path) -> None:
 
 
 def test_a_name_that_no_target_has_is_refused_with_those_that_are(file: Path) -> None:
-    with pytest.raises(ConfigError, match=r"No target is named 'pager'\. There are: burrow, team, on-call, am, mail"):
+    with pytest.raises(
+        ConfigError, match=r"No target is named 'pager'\. The targets are: burrow, team, on-call, am, mail"
+    ):
         load_notices(written(file, FULL)).target("pager")
 
 

@@ -70,8 +70,8 @@ def test_query_chooses_names_groups_and_granularity(served: Source) -> None:
     ("query", "message"),
     [
         ("names=kminnion", "names: unknown; did you mean kminion?\n"),
-        ("cluster=other", "cluster: unknown; there are prod\n"),
-        ("max_series=1000000", "max_series: a number from 1 to 500000, the server's own limit, is expected\n"),
+        ("cluster=other", "cluster: unknown; choose from prod\n"),
+        ("max_series=1000000", "max_series: must be a number from 1 to 500000, the server's own limit\n"),
     ],
 )
 def test_wrong_parameter_is_a_bad_request_that_names_it(served: Source, query: str, message: str) -> None:

@@ -22,7 +22,7 @@ class _Strict(BaseModel):
 
 
 class WorkloadBody(_Strict):
-    """What is known of the workload; what is left out brings no advice. Times in ms."""
+    """What is known about the workload; what is left out gives no advice. Times in ms."""
 
     record_p99_ms: Annotated[float | None, Field(gt=0, le=MOST_MS)] = None
     batch_ms: Ms = None

@@ -41,10 +41,10 @@ class StreamQuery(Query):
 
 
 class ChangeDocument(TypedDict):
-    """A group has another verdict than in the poll before; null where there is none.
+    """A group has a different verdict from the poll before; null where there is none.
 
-    `number` and `at_ms` are those of the snapshot. Ids grow, also over restarts unless the clock was set
-    back between them.
+    `number` and `at_ms` are those of the snapshot. Ids increase, also across restarts unless the clock
+    was set back in between.
     """
 
     id: int
@@ -60,7 +60,7 @@ class ChangeDocument(TypedDict):
 class ChangesDocument(TypedDict):
     """The last changes, oldest first; pass `last_id` as `after` to get later ones.
 
-    `missed` counts the changes after `after` of the groups that are asked for that are no longer kept; at most 10,000.
+    `missed` counts the changes after `after`, of the requested groups, that are no longer kept; at most 10,000.
     """
 
     cluster: str
@@ -156,7 +156,7 @@ def change_document(change: VerdictChange) -> ChangeDocument:
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint(
-        "/clusters/{cluster}/changes", "The last changes of verdicts", ChangesDocument, verdict_changes, ChangesQuery
+        "/clusters/{cluster}/changes", "The latest changes of verdicts", ChangesDocument, verdict_changes, ChangesQuery
     ),
     Endpoint(
         "/clusters/{cluster}/changes/stream",

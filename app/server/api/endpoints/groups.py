@@ -51,7 +51,9 @@ class GroupsQuery(Page):
     )
     type: tuple[GroupType, ...] = Field((), max_length=20)
     verdict: tuple[Status, ...] = Field((), max_length=20)
-    lag_at_least: int = Field(0, ge=0, le=MOST_RECORDS, description="records; an unknown lag passes only 0")
+    lag_at_least: int = Field(
+        0, ge=0, le=MOST_RECORDS, description="in records; a group with an unknown lag passes only 0"
+    )
     topic: str | None = Field(None, max_length=255, description="one of the group's topics")
     internal: bool = Field(False, description="also Kafka's and groupscope's own groups")
     sort: Order = Field(Order.GROUP, description="by id; or the most urgent verdict first, then the highest lag")
