@@ -53,12 +53,12 @@ def _one_group(asked: HistoryQueries) -> Iterator[Row]:
     random, today = Random(7), past.END.replace(hour=0)
     over = [today - timedelta(days=back) for back in range(past.DAYS - 1)]
     for what, ends, length in (
-        ("24 h that are over", over, DAY),
+        ("24 h in the past", over, DAY),
         ("the last 24 h", [past.END], DAY),
         ("the last 7 days", [past.END], 7 * DAY),
     ):
         goal = GOAL if length == DAY else "by the hour"
-        yield _asked(f"one group, {what}: all the page asks", _page, asked, random, ends, length, goal)
+        yield _asked(f"one group, {what}: all that the page asks", _page, asked, random, ends, length, goal)
         if length == DAY:
             yield _asked(f"  its lag by the minute, {what}", _lag, asked, random, ends, length, GOAL)
             yield _asked(f"  its 20 partitions, {what}", _partitions, asked, random, ends, length, GOAL)

@@ -43,7 +43,7 @@ def rows() -> Iterator[Row]:
             f"{number * 10} min: {GROUPS:,} groups x {PARTITIONS} partitions, history on", f"{megabytes:.0f} MB", ""
         )
     grown = figures_mb[-1] - figures_mb[DAY_OVER_AFTER - 1]
-    yield Row("grown from minute 20 to minute 60", f"{grown:.0f} MB", "goal: flat")
+    yield Row("growth from minute 20 to minute 60", f"{grown:.0f} MB", "goal: flat")
 
 
 def hour() -> list[float]:

@@ -60,11 +60,11 @@ def _overview(browser: Browser, url: str) -> Iterator[Row]:
     page.wait_for_selector(TABLE)
     shown = [_shown_after(page, url) for _ in range(3)]
     yield Row(
-        f"Overview of {GROUPS:,} groups: table there after navigation", f"{min(shown):.2f} s", "goal < 2 s; best of 3"
+        f"Overview of {GROUPS:,} groups: table shown after navigation", f"{min(shown):.2f} s", "goal < 2 s; best of 3"
     )
     answers = sorted(_filter(page) for _ in range(FILTERS))
     yield Row(
-        "the same: a text filter answers",
+        "the same: a text filter is applied",
         f"{median(answers):.2f} s",
         f"goal < 0.5 s; median of {FILTERS}, worst {answers[-1]:.2f} s: polls of {GROUPS:,} groups go on meanwhile",
     )

@@ -38,7 +38,7 @@ def rows() -> Iterator[Row]:
     yield Row("the same, all 10,000 pairs of names new to it", f"{new / 1e6:.2f} M/s", f"{new / java:.1f}x")
     yield Row("to columns, and a string for each name", f"{strings / 1e6:.2f} M/s", f"{strings / java:.1f}x")
     yield Row("Kafka's GroupCoordinatorRecordSerde, warm", f"{java / 1e6:.2f} M/s", "an object for each record")
-    yield Row(f"of these {RECORDS:,} records differ", str(_differing(made)), "every one, field by field")
+    yield Row(f"records of these {RECORDS:,} that differ", str(_differing(made)), "every one, field by field")
 
 
 def _decode(decoder: Decoder, batches: list[tuple[BytesColumn, BytesColumn]], with_strings: bool = False) -> None:
