@@ -102,7 +102,7 @@ def _beside_others(case: Case) -> Iterator[Row]:
 
 
 def _objects(assignor: Assignor, group: Group) -> None:
-    """As Java does, each call makes its partitions anew; plans of one group share them otherwise."""
+    """As in Java, each call makes its partitions again; plans of one group share them otherwise."""
     layout._objects.cache_clear()
     read_all(assignor.assign(group).by_member)
 

@@ -1,4 +1,4 @@
-"""Calls that may take for ever, in processes of their own."""
+"""Calls that may never return, in processes of their own."""
 
 from collections.abc import Callable
 from multiprocessing import get_context
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def answer(patience_s: float, function: Callable[..., Any], *args: Any) -> Any:
-    """What the function returns in a new process; None when that has not ended after so many seconds, and is killed."""
+    """What the function returns in a new process; None if it has not ended after `patience_s` and is killed."""
     context = get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_send, args=(sender, function, *args))

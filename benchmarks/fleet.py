@@ -21,7 +21,7 @@ MOST_MEMBERS = 20
 
 
 def fleet(groups: int, seed: int = 7) -> Iterator[Scenario]:
-    """So many groups, the same for the same seed; 1 to 20 members each, 6 to 192 partitions in 1 to 3 topics."""
+    """This many groups, the same for the same seed; 1 to 20 members each, 6 to 192 partitions in 1 to 3 topics."""
     dice = Random(seed)
     for number in range(groups):
         yield _group(f"group-{number:04d}", dice)

@@ -54,7 +54,7 @@ def our_ms(call: Callable[[], Any], seconds: float = 1.0) -> float:
 
 @contextmanager
 def _java_at_rest() -> Iterator[None]:
-    """Python collects its garbage as always; JPype would have Java collect hers each time, and Python wait for it."""
+    """Python collects its garbage as always; JPype would make Java collect its own each time, and Python wait."""
     callbacks = gc.callbacks[:]
     gc.callbacks.clear()
     try:

@@ -27,7 +27,7 @@ GROUPS, PARTITIONS = 1_000, 10
 INTERVAL_MS, POLLS = 10_000, 360
 TOLD_EVERY = 60
 DAY_OVER_AFTER = 2
-"""After so many tellings of ten minutes all windows are full."""
+"""After this many ten-minute figures all windows are full."""
 
 PATIENCE_S = 900.0
 

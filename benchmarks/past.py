@@ -59,13 +59,13 @@ def _append(history: History, since: datetime) -> None:
 
 
 def _commit(history: History, table: Table) -> None:
-    """So many commits more, as the roll-up makes one every minute: a reader has to look at each."""
+    """COMMITS more commits, as the roll-up makes one every minute: a reader has to look at each."""
     for number in range(COMMITS):
         history.commit(table.name, [], Transaction("minutes", number))
 
 
 def _day(root: str, day: datetime, number: int) -> int:
-    """One day that is over, each table in one file in the order of its series; the rows of `lag_1m`."""
+    """One finished day, each table in one file in the order of its series; the rows of `lag_1m`."""
     history = History(root)
     written = {table.name: _write(history, table, day, number) for table in WRITTEN}
     return written["lag_1m"]

@@ -13,7 +13,7 @@ MINUTES_A_DAY, HOURS_A_DAY = 1_440, 24
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """What is watched. `fan_out`: groups that read each partition. `topics`: partitions are spread over so many."""
+    """What is watched. `fan_out`: groups that read each partition. `topics`: partitions are spread over this many."""
 
     groups: int = 10_000
     partitions: int = 100_000
@@ -74,7 +74,7 @@ KEEP_DAYS = {
     "group_health_1m": 730,
 }
 AGAIN_H = 1
-"""A roll-up after the full hour computes the one before anew as well: some of its last rows are new."""
+"""A roll-up after the full hour computes the one before again: some of its last rows are new."""
 
 
 @dataclass(frozen=True, slots=True)

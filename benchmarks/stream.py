@@ -46,7 +46,7 @@ def rows() -> Iterator[Row]:
 
 
 def produce(bootstrap: str, count: int) -> None:
-    """Put so many commits where the broker would."""
+    """Put this many commits where the broker would."""
     # A client of this name may write to internal topics.
     settings = {"bootstrap.servers": bootstrap, "client.id": "__admin_client", "queue.buffering.max.messages": 500_000}
     producer = confluent_kafka.Producer(settings)

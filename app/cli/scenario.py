@@ -1,4 +1,4 @@
-"""`groupscope scenario`: the schema of scenario files, checks of yours, and examples to begin with."""
+"""`groupscope scenario`: the schema of scenario files, checks of your files, and examples to start from."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

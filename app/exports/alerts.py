@@ -10,7 +10,7 @@ from lag.verdict.status import URGENCY, Status
 
 CRITICAL, WARNING, INFO = "critical", "warning", "info"
 WITHOUT_ALERT = frozenset({Status.CATCHING_UP, Status.OK})
-"""Verdicts that need nobody."""
+"""Verdicts that need no attention."""
 
 _USUAL_ALERT = ("15m", WARNING)
 

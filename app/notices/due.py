@@ -1,7 +1,7 @@
 """What a target is to be sent now. Pure: the incidents, the target's rules and the time decide.
 
 Nothing is queued. A target that could not be reached, or was in its quiet hours, is sent what is true afterwards, and
-nothing of an incident that began and ended meanwhile.
+nothing about an incident that began and ended in the meantime.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

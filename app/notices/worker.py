@@ -1,4 +1,4 @@
-"""Sends the notices of one target, in a thread of its own: a target that hangs delays no other."""
+"""Sends the notices of one target, in a thread of its own: a target that hangs does not delay the others."""
 
 import logging
 import random
