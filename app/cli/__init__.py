@@ -1,7 +1,7 @@
 """`groupscope`: the command line, one module for each command; `shared` holds what several of them use.
 
 Results go to stdout, one JSON document with --json; progress and errors go to stderr. Exit code 0: ok, 1: a problem in
-the request, 2: wrong usage.
+the request, 2: wrong usage; `snapshot --strict` and `reset` have further ones (docs/commands.md, docs/reset.md).
 """
 
 import logging

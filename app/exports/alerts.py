@@ -141,7 +141,7 @@ def _of_polling(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         f"{series('groupscope_cluster_up')} == 0",
         "2m",
         CRITICAL,
-        f"No poll succeeds: {CLUSTER}",
+        f"Polls fail: {CLUSTER}",
         "groupscope cannot read the cluster; its other alerts are about the last good poll.",
         _about_link(url),
     )
