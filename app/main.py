@@ -14,12 +14,12 @@ from app.server.workers import pool
 from app.ui import link_values, state, widgets
 
 if not source.current().feeds and source.installed().access is not None:
-    st.error("Your login has ended, or your role was taken away. Load the page again.", icon=":material/lock:")
+    st.error("Your session has ended, or your role was removed. Reload the page.", icon=":material/lock:")
     st.stop()
 
 pool.warm()
 
-ABOUT = """**groupscope** sees, predicts and explains Kafka consumer groups.
+ABOUT = """**groupscope** shows, predicts and explains Kafka consumer groups.
 
 [About this server](about): versions, settings, age of the data, limits, bug reports.
 """

@@ -44,7 +44,7 @@ PAGES = (
     PageInfo("advice", "Advice", "Which settings cause problems?", PLAN),
     PageInfo("labs/protocol", "Protocol lab", "Why does a rebalance take this long?", LEARN),
     PageInfo("labs/delivery", "Delivery lab", "What is processed twice or lost?", LEARN),
-    PageInfo("labs/watermark", "Watermark lab", "When is a record visible, when lost?", LEARN),
+    PageInfo("labs/watermark", "Watermark lab", "When is a record visible, and when is one lost?", LEARN),
     PageInfo("labs/calls", "Call lab", "What does Kafka answer, call by call?", LEARN),
     PageInfo("demo", "Demo", "Control the workload of the demo cluster", LEARN),
     PageInfo("audit", "Audit", "Who did what, when, and from where?"),
@@ -56,6 +56,6 @@ EMBEDDED_ONLY = frozenset({"demo"})
 IN_MENU = frozenset({"about", "audit"})
 """Pages that the main menu links to instead of the navigation."""
 FOR_ADMINS = frozenset({"audit"})
-"""Pages that only admins have, where there is a login."""
+"""Pages for admins only, if a login is configured."""
 FOLLOW_GROUP = frozenset({"group", "generations", "history", "whatif", "reset"})
 """Pages that open with the group that was shown before."""

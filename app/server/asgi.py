@@ -76,7 +76,7 @@ def collectors() -> Iterator[Source]:
 
 @dataclass(frozen=True, slots=True)
 class StoredHistory:
-    """What a collector stores of each poll, and finds stored before its first one; `status`: whether it is written."""
+    """How a collector stores each poll, and the verdicts stored before its first one. `status`: whether writing works."""
 
     record: Callable[[Health], None] | None = None
     last_verdicts: LastVerdicts = no_verdicts

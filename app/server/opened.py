@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def opened(resource: AbstractContextManager[T]) -> AsyncIterator[T]:
-    """Enter and exit `resource`. What Ctrl-C interrupts while it is entered is exited all the same, also by two Ctrl-C.
+    """Enter and exit `resource`. If Ctrl-C, even twice, interrupts entering it, it is still exited.
 
     Its threads would keep the process alive otherwise.
     """

@@ -63,7 +63,7 @@ async def live(_request: Request) -> JSONResponse:
 async def ready(_request: Request) -> JSONResponse:
     """200 if every cluster has been read once and one of them is read now, else 503; with the state of each cluster.
 
-    With a login it says no more than that: the one that asks is not known.
+    With a login the answer is `ready` alone, because the caller is not identified.
     """
     answer = readiness(source.installed(), wall_clock_ms())
     shown: ReadinessDocument = answer if source.installed().access is None else {"ready": answer["ready"]}

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable
 
 SHARE = 1 / 3
-"""Of one core, for all redraws that nobody has clicked for."""
+"""The share of one core for all redraws that no click has caused."""
 
 BURST = 4
 LAPSES_AFTER_S = 120.0
-"""A turn that was not taken: its page was closed."""
+"""A turn that is not taken in this time lapses: its page was closed."""
 
 FIRST_GUESS_S = 0.1
 NEWEST_WEIGHT = 0.1

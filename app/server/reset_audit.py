@@ -28,8 +28,8 @@ class AuditedChange:
         """Record that it begins. Raises WritesNotAllowed for a viewer, ConfigError if it cannot be recorded."""
         if not self._its.may(Role.OPERATOR, self._change.cluster, self._change.plan.group_id):
             refusal = WritesNotAllowed(
-                f"Your role does not allow changes of group {self._change.plan.group_id}",
-                "Ask for the role operator for this group",
+                f"Your role does not allow changes to group {self._change.plan.group_id}",
+                "Ask for the operator role for this group",
             )
             self._log.append(self._change.event(wall_clock_ms(), Outcome.REFUSED, refusal.cause))
             raise refusal

@@ -1,6 +1,6 @@
-"""What a page asks of a cluster to reset a group, and how it is answered: in a process of its own, with a deadline.
+"""What a page asks of a cluster to reset a group, and how it is answered: in a separate process, with a deadline.
 
-Brokers that do not answer, and plans of ten thousand partitions, so slow neither pages nor polls.
+This way, brokers that do not answer and plans of ten thousand partitions slow down neither pages nor polls.
 """
 
 import json
@@ -116,7 +116,7 @@ class ResetRun:
         if ended is None:
             self.error = GroupscopeError(
                 f"There was no answer within {self._deadline_s:g} s",
-                "If a plan was being applied, verify it: parts of it may be done"
+                "If a plan was being applied, verify it: it may be partly applied"
                 if self.task.step is Step.APPLY
                 else "",
             )

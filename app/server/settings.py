@@ -216,7 +216,7 @@ def _config_error(error: ValidationError) -> ConfigError:
     wrong = error.errors(include_input=False)
     listed = "; ".join(f"{_variable(*e['loc'])}: {e['msg'].removeprefix('Value error, ')}" for e in wrong)
     right = " ".join(f"{_variable(name)}={EXAMPLES[str(name)]}" for name in dict.fromkeys(e["loc"][0] for e in wrong))
-    hint = f"Set for example {right}, or unset the variable."
+    hint = f"For example, set {right}, or unset the variable."
     return ConfigError(f"Invalid settings: {listed}", hint)
 
 

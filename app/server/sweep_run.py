@@ -1,7 +1,7 @@
-"""A sweep started from a page: in a process of its own, with progress, a limit, a deadline and a way to cancel it.
+"""A sweep started from a page: in a separate process, with progress, a limit, a deadline and a way to cancel it.
 
 The process has a low priority, so polling and pages go first. It writes the result itself, and reports on stdout as
-JSON, one object a line: {"done": cases}, and at last {"sweep_id": …} or {"cause": …, "hint": …}.
+JSON, one object a line: {"done": cases}, and finally {"sweep_id": …} or {"cause": …, "hint": …}.
 """
 
 import json
@@ -33,7 +33,7 @@ REPORT_EVERY_S = 0.5
 NICENESS = 10
 """Added to the niceness of the process."""
 
-SMALLER = "Choose fewer groups, assignors or numbers of members, or run the command."
+SMALLER = "Choose fewer groups, assignors or member counts, or run the command."
 
 _free_runs = BoundedSemaphore(MAX_RUNS)
 
@@ -103,7 +103,7 @@ class SweepRun:
                     self._follow(process)
             self.error = self.error or self._early_end(process.returncode)
         except OSError as error:
-            self.error = GroupscopeError(f"The process of the sweep did not start: {error.strerror}")
+            self.error = GroupscopeError(f"The sweep process did not start: {error.strerror}")
         finally:
             _free_runs.release()
 
@@ -134,16 +134,16 @@ class SweepRun:
         if code == -signal.SIGALRM:
             why = f"The sweep was stopped: it had not ended after {self.deadline_s} s"
             return GroupscopeError(why, SMALLER)
-        return GroupscopeError(f"The process of the sweep ended {how_it_ended(code)}", "The server's log has more.")
+        return GroupscopeError(f"The sweep process ended {how_it_ended(code)}", "The server's log has more.")
 
 
 def plan_of(scenarios: Sequence[Scenario], request: SweepRequest) -> Plan:
     """The cases. Raises ConfigError if there are none, or more than MAX_CASES."""
     if (counts := len(request.member_counts)) > MAX_MEMBER_COUNTS:
-        raise ConfigError(f"{counts:,} numbers of members are more than the {MAX_MEMBER_COUNTS} of this page", SMALLER)
+        raise ConfigError(f"{counts:,} member counts exceed this page's limit of {MAX_MEMBER_COUNTS}", SMALLER)
     plan = Plan(scenarios, request)
     if len(plan) > MAX_CASES:
-        raise ConfigError(f"{len(plan):,} cases are more than the {MAX_CASES:,} of this page", SMALLER)
+        raise ConfigError(f"{len(plan):,} cases exceed this page's limit of {MAX_CASES:,}", SMALLER)
     return plan
 
 

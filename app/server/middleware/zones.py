@@ -50,7 +50,7 @@ def no_role_page(name: str, can_log_out: bool, base_path: str) -> HTMLResponse:
     content = (
         f"<h1>No role for <code>{escape(name)}</code></h1>\n"
         '<p class="lead">You are logged in, but the roles file of this server gives you no role.</p>\n'
-        f"<p>Ask the administrator of groupscope to add you, or one of your groups, to it.</p>{log_out}"
+        f"<p>Ask the administrator of groupscope to add you, or one of your groups, to that file.</p>{log_out}"
     )
     return _page("No role", content, HTTPStatus.FORBIDDEN, base_path)
 

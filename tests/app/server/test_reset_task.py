@@ -105,7 +105,7 @@ def test_a_change_on_the_page_is_audited_from_start_to_end_and_a_viewer_is_refus
         visitor = Visitor("ann@example.com", "10.0.0.7", (Grant(role),))
         return AuditedChange(Source(Settings.model_construct(), {}, audit=audit, visitor=visitor), "test", plan)
 
-    with pytest.raises(WritesNotAllowed, match="Your role does not allow changes of group"):
+    with pytest.raises(WritesNotAllowed, match="Your role does not allow changes to group"):
         change(Role.VIEWER).start()
     allowed = change(Role.OPERATOR)
     for folder in (tmp_path / "first", tmp_path / "second"):

@@ -14,16 +14,16 @@ WRONG = {
     "FOLLOW": (
         "maybe",
         "GROUPSCOPE_FOLLOW: Input should be a valid boolean, unable to interpret input. "
-        "Set for example GROUPSCOPE_FOLLOW=true, or unset the variable.",
+        "For example, set GROUPSCOPE_FOLLOW=true, or unset the variable.",
     ),
     "PLUGINS": (
         "notjson",
         "GROUPSCOPE_PLUGINS: Expecting value: line 1 column 1 (char 0). "
-        'Set for example GROUPSCOPE_PLUGINS=["yours.module:YourAssignor"], or unset the variable.',
+        'For example, set GROUPSCOPE_PLUGINS=["yours.module:YourAssignor"], or unset the variable.',
     ),
     "CLUSTERS": (
         f'[{{"name": "prod", "bootstrap_servers": "b:9092", "sasl.password": "{SECRET}"}}]',
-        "GROUPSCOPE_CLUSTERS.0.sasl.password: Extra inputs are not permitted. Set for example "
+        "GROUPSCOPE_CLUSTERS.0.sasl.password: Extra inputs are not permitted. For example, set "
         'GROUPSCOPE_CLUSTERS=[{"name": "prod", "bootstrap_servers": "b1:9092"}], or unset the variable.',
     ),
 }
@@ -46,7 +46,7 @@ def test_all_invalid_variables_are_named_at_once(monkeypatch: pytest.MonkeyPatch
         "Invalid settings: "
         "GROUPSCOPE_INTERVAL_S: Input should be greater than or equal to 1; "
         "GROUPSCOPE_FOLLOW: Input should be a valid boolean, unable to interpret input. "
-        "Set for example GROUPSCOPE_INTERVAL_S=10 GROUPSCOPE_FOLLOW=true, or unset the variable."
+        "For example, set GROUPSCOPE_INTERVAL_S=10 GROUPSCOPE_FOLLOW=true, or unset the variable."
     )
 
 

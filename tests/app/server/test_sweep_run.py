@@ -125,7 +125,7 @@ def test_a_process_that_is_killed_by_others_is_said(tmp_path: Path) -> None:
     reported(run).send_signal(signal.SIGKILL)
     run.wait(PATIENCE_S)
     assert run.error is not None
-    assert run.error.cause == "The process of the sweep ended by signal 9"
+    assert run.error.cause == "The sweep process ended by signal 9"
 
 
 @pytest.mark.process
@@ -140,12 +140,12 @@ def test_a_history_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 def test_a_sweep_with_too_many_cases_is_refused_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(plan_of(swept.groups(), swept.REQUEST)) == 108
     monkeypatch.setattr(sweep_run, "MAX_CASES", 107)
-    with pytest.raises(ConfigError, match="108 cases are more than the 107 of this page"):
+    with pytest.raises(ConfigError, match="108 cases exceed this page's limit of 107"):
         plan_of(swept.groups(), swept.REQUEST)
 
 
 def test_a_sweep_with_too_many_numbers_of_members_is_refused_with_the_limit() -> None:
-    with pytest.raises(ConfigError, match="10,000 numbers of members are more than the 200 of this page"):
+    with pytest.raises(ConfigError, match="10,000 member counts exceed this page's limit of 200"):
         plan_of([orders()], SweepRequest(("range",), parse_member_counts("1..10000")))
 
 

@@ -173,8 +173,8 @@ def test_two_tabs_run_a_sweep_each(open_page: Open, tmp_path: Path) -> None:
     [
         ("", "many", "'many' is not a number of members"),
         ("no such group", "x1", "There is no group to sweep"),
-        ("", "1..201", "201 numbers of members are more than the 200 of this page"),
-        ("", "x1,x2", "cases are more than the 20 of this page"),
+        ("", "1..201", "201 member counts exceed this page's limit of 200"),
+        ("", "x1,x2", "cases exceed this page's limit of 20"),
     ],
 )
 def test_what_cannot_run_is_refused_in_a_sentence(
