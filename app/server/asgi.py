@@ -76,7 +76,7 @@ def collectors() -> Iterator[Source]:
 
 @dataclass(frozen=True, slots=True)
 class StoredHistory:
-    """How a collector stores each poll, and the verdicts stored before its first one. `status`: whether writing works."""
+    """How a collector stores each poll, and the verdicts stored before its first. `status`: whether writing works."""
 
     record: Callable[[Health], None] | None = None
     last_verdicts: LastVerdicts = no_verdicts

@@ -1,4 +1,4 @@
-"""A bug report's attachment: what helps to find a fault, without the names of a stranger's groups, topics and hosts.
+"""The attachment of a bug report: what helps to find a fault, without the names of groups, topics and hosts.
 
 Names become short hashes, equal for equal names within one bundle. No offset, member or record is in it.
 """
@@ -80,6 +80,6 @@ def _snapshot(snapshot: ClusterSnapshot, hide: Hide) -> dict[str, Any]:
 
 
 def _problem(problem: Problem, hide: Hide) -> dict[str, Any]:
-    """Causes name hosts, groups and topics, so only the kind goes along."""
+    """Causes name hosts, groups and topics, so only the kind is included."""
     subject = problem.subject if problem.scope == Scope.BROKER else hide(problem.subject)
     return {"kind": problem.kind, "scope": problem.scope.value, "subject": subject, "affected": problem.affected}

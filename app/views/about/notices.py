@@ -1,4 +1,4 @@
-"""The targets of notices on the About page: whether they take what they are sent."""
+"""The targets of notices on the About page: and whether they accept them."""
 
 from typing import TYPE_CHECKING
 
@@ -62,7 +62,7 @@ def _table(frame: pd.DataFrame) -> None:
             "target": c.TextColumn("Target", width=120),
             "kind": c.TextColumn("Kind", width=100),
             "sent": widgets.integer("Sent", 60, "Notices since the server started"),
-            "refused": widgets.integer("Refused", 76, "Notices that the target refused and that are not tried again"),
+            "refused": widgets.integer("Refused", 76, "Notices that the target refused and that are not retried"),
             "last": c.TextColumn("Last notice", width=100),
             "state": c.TextColumn("State", width=240),
         },

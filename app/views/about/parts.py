@@ -35,7 +35,7 @@ def brokers(page: state.Shown) -> None:
     """Requests and time per broker in the last poll."""
     snapshot = page.report.snapshot
     widgets.titled(
-        "Brokers", f":gray[cluster id {formats.code(snapshot.cluster_id or '–')}, requests of the last poll]"
+        "Brokers", f":gray[cluster id {formats.code(snapshot.cluster_id or '–')}, requests in the last poll]"
     )
     rows = [
         {
@@ -55,7 +55,7 @@ def brokers(page: state.Shown) -> None:
         pd.DataFrame(rows),
         key="brokers",
         most=12,
-        alt="Brokers with the number of requests of the last poll and the time they took",
+        alt="Brokers with the number of requests in the last poll and the time they took",
         columns={
             "broker": c.NumberColumn("Broker", width=64),
             "role": c.TextColumn("", width=80),
@@ -102,7 +102,7 @@ def unread(page: state.Shown) -> None:
 
 
 def policy_problem(page: state.Shown) -> None:
-    """Why the policy file is not in force as it is."""
+    """Why the current policy file is not in effect."""
     problem = page.report.policy_problem
     if problem is not None:
         rest = f"{formats.md(str(problem))}. The last valid policy remains in effect."
@@ -110,7 +110,7 @@ def policy_problem(page: state.Shown) -> None:
 
 
 def visitor() -> None:
-    """Who is logged in, and the way out; nothing without a login."""
+    """Who is logged in, and the button to log out; nothing without a login."""
     its, access = source.current().visitor, source.installed().access
     if its is None or access is None:
         return
@@ -149,14 +149,14 @@ def _pairs(name: str, value: str, pairs: Mapping[str, str]) -> None:
 
 
 READS = "These pages are read-only: they never change an offset, a group or a topic of your cluster."
-WRITES = "Only Reset offsets changes a group, and only when you apply a plan; the demo cluster also has the page Demo."
+WRITES = "Only Reset offsets changes a group, and only when you apply a plan; the demo cluster also has the Demo page."
 LIMITS = (
     f"Tables show at most {MAX_ROWS:,} rows, and sparklines up to {MAX_SPARKLINE_ROWS:,} rows. Select boxes list at "
     f"most {MAX_OPTIONS:,} names. The page of a topic shows the lag of at most {MAX_LAG_COLUMNS} groups for each "
     "partition. Downloads contain every row that passes the filters.",
     "Lag over time, rates and time lag are computed from the polls since the server started.",
-    "Kafka does not report the generation of a classic group to a poll, so the epoch of such a group is empty. The "
-    "Generations page shows recorded generations.",
+    "Kafka's DescribeGroups does not report the generation of a classic group, so its epoch is empty. The Generations "
+    "page shows recorded generations.",
     "The lag of a share group is the lag that its group coordinator reports (KIP-1226).",
 )
 

@@ -143,7 +143,7 @@ def remarks(advice: PropertiesAdvice) -> list[str]:
         other = Kind.BROKER if advice.kind is Kind.CONSUMER else Kind.CONSUMER
         notes.append(f"These look like settings of a {other.value}. If so, select {other.value.capitalize()}.")
     if advice.unknown_lines:
-        notes.append(f"Not a setting: {_lines(advice.unknown_lines)}. Its text is not shown, as it can be a secret.")
+        notes.append(f"Not a setting: {_lines(advice.unknown_lines)}. The text is not shown: it may contain a secret.")
     if advice.placeholder_lines:
         notes.append(f"Not checked, because the value is a placeholder: {_lines(advice.placeholder_lines)}.")
     return notes

@@ -19,7 +19,7 @@ except ConfigError as error:
 st.title(parts.conclusion(shown.events))
 st.markdown(f":small[{parts.where()}]")
 if shown.problem is not None:
-    widgets.line(":orange", "warning", "Events of the history are missing", formats.md(shown.problem))
+    widgets.line(":orange", "warning", "Events from the history are missing", formats.md(shown.problem))
 if shown.events:
     parts.table(shown.events)
 parts.pages(shown)

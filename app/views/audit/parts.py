@@ -30,7 +30,7 @@ BEFORE = "before"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Events, newest first. `next_ms`: before when the older ones are, None: there are none.
+    """Events, newest first. `next_ms`: the older events are before this time; None: there are none.
 
     `problem`: why those of the history are missing.
     """
@@ -78,7 +78,7 @@ def pages(shown: Listed) -> None:
 def conclusion(events: Sequence[AuditEvent]) -> str:
     """ "12 events, 3 of them refused"."""
     if not events:
-        return "Nothing is in the audit log yet"
+        return "There are no events in the audit log yet"
     others = [
         f"{count:,} {word}"
         for outcome, word in OUTCOMES.items()
@@ -104,7 +104,7 @@ NAMELESS = "This server has no login, so events from its pages name no user."
 
 
 def table(events: Sequence[AuditEvent]) -> None:
-    """The events that pass the filters, without the columns in which nothing stands; the files have all columns."""
+    """The events that pass the filters, without empty columns; the files have all columns."""
     with st.container(horizontal=True, gap="small"):
         actions = sorted({event.action for event in events})
         chosen = state.chips("Action", actions, str, "action")

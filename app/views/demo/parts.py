@@ -29,7 +29,7 @@ def _controls() -> Controls:
 
 
 def act(name: str, action: Callable[[], str]) -> None:
-    """Do it, keep the sentence it answers with, and have the cluster read at once."""
+    """Run the action, keep its answer, and poll the cluster at once."""
     try:
         sentence, failed = action(), False
     except EmbeddedError as error:
@@ -64,7 +64,7 @@ def readiness() -> None:
 
 
 def running() -> Running | None:
-    """What there is to play with; None while the workload does not answer (`readiness` says so)."""
+    """The groups, members and topics to act on; None while the workload does not answer (`readiness` says so)."""
     try:
         return _controls().running()
     except EmbeddedError:

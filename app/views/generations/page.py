@@ -19,7 +19,7 @@ title = st.container(gap="xxsmall")
 parts.source(page, shown)
 if refused is not None:
     title.title("There are no generations to show", anchor=False)
-    widgets.line(":red", "error", "The link cannot be followed", formats.md(str(refused)))
+    widgets.line(":red", "error", "The link cannot be opened", formats.md(str(refused)))
     st.stop()
 if shown is None:
     fleet.fleet(required_report.require_report(), title)

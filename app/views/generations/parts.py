@@ -114,7 +114,7 @@ def nothing(its: Shown) -> None:
     st.title(f"No rebalance of {formats.code(its.title)} yet", anchor=False)
     st.markdown(
         "The next rebalance appears here when a member joins or leaves, a topic gets more partitions, or the assignor "
-        "changes. groupscope reads the group's last records at startup and follows the group while it runs."
+        "changes. groupscope reads the group's last records at startup and follows the group from then on."
     )
     if its.live is not None:
         not_recorded(its.live)

@@ -35,7 +35,9 @@ def timeline(live: Recording, at: int, names: Mapping[str, str], now_ms: int, ch
         since_ms = max(filters.since_ms(key, owned.until_ms), owned.since_ms)
         its = _figure_of(live, causes, owned, names, since_ms, kinds, at)
         _draw(its, choose)
-        hint = "" if state.is_phone() else "Drag to zoom, double-click for all; click a mark to select its generation."
+        hint = (
+            "" if state.is_phone() else "Drag to zoom, double-click to show all; click a mark to select its generation."
+        )
         widgets.note(f"{formats.md(text.total_gap(owned))} {text.left_out(its.lanes)} {hint}")
 
 

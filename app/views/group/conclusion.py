@@ -58,7 +58,7 @@ def pick_one(page: state.Shown) -> None:
 def not_found(page: state.Shown, group_id: str) -> None:
     """The group of the URL is not in the snapshot."""
     st.title(f"{formats.code(group_id)} is not on this cluster", anchor=False)
-    required_report.status_line("It was deleted, has expired, or the link is for another cluster.", "")
+    required_report.status_line("It was deleted or has expired, or the link is for another cluster.", "")
     picker(page, None)
 
 
@@ -86,7 +86,7 @@ def rule(view: GroupView) -> str:
     finding = view.health.finding
     if not finding.rule or finding.status is Status.OK:
         return ""
-    source = "" if finding.onset is None else f". Since: {SOURCES[finding.onset.source]}"
+    source = "" if finding.onset is None else f". The time comes {SOURCES[finding.onset.source]}."
     return f":small[:gray[Rule: {formats.md(finding.rule)}{source}]]"
 
 

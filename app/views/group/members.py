@@ -84,12 +84,12 @@ def _last_moved(type_: GroupType) -> tuple[str, int, str]:
         return (
             "Last moved",
             84,
-            "Time since the start offset of one of its partitions moved. Others may read it too",
+            "Time since the start offset of one of its partitions moved. Other members may read that partition too",
         )
     return (
         "Last commit",
         84,
-        "Time since one of its committed offsets moved. A dash: none did in the polls kept",
+        "Time since one of its committed offsets moved. A dash: none moved in the kept polls",
     )
 
 
@@ -98,6 +98,6 @@ def _no_members(view: GroupView) -> str:
         return f"Not known: {formats.md(view.group.problems[0].cause)}."
     if view.lags:
         if view.health.consume_rate:
-            return "No members, and its offsets move: the application assigns partitions itself (`assign()`)."
+            return "No members, but the group's offsets move: the application assigns partitions itself (`assign()`)."
         return "No members. The application is stopped, or it assigns partitions itself (`assign()`)."
     return "No members."

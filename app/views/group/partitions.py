@@ -19,7 +19,7 @@ COMMITTED = Column("Committed", 92)
 START_OFFSET = Column(
     "Start offset",
     92,
-    "All records below it are acknowledged or archived. The broker also leaves acknowledged records above it out of "
+    "All records below it are acknowledged or archived. The broker also excludes acknowledged records above it from "
     "the lag (KIP-1226)",
 )
 """The column of a share group in place of COMMITTED."""

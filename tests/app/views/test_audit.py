@@ -49,7 +49,7 @@ def test_events_are_filtered_by_action_and_outcome(open_page: Open) -> None:
 def test_an_empty_log_says_so(open_page: Open) -> None:
     assert (
         title(open_page("audit", feeds.source(demo=feeds.HandFeed(feeds.report()))))
-        == "Nothing is in the audit log yet"
+        == "There are no events in the audit log yet"
     )
 
 
@@ -124,7 +124,7 @@ def test_a_history_that_cannot_be_read_hides_no_event_of_the_log(open_page: Open
     (blocked / "_delta_log" / "00000000000000000000.json").write_text("{")
     page = open_page("audit", with_history(log, History(tmp_path)))
     assert list(table(page, "Events")["action"]) == ["login"]
-    assert "Events of the history are missing" in said(page)
+    assert "Events from the history are missing" in said(page)
 
 
 def with_history(log: AuditLog, history: History) -> source.Source:

@@ -114,7 +114,9 @@ def test_a_group_without_members_whose_offsets_move_assigns_partitions_itself(
 ) -> None:
     alone = replace(synthetic.Spec("ledger", synthetic.rows("t", [5], [0], 0), ()), state="Empty")
     feed.report = feeds.report([alone], at_ms=state.now_ms())
-    assert "No members, and its offsets move: the application assigns" in said(open_page("group", group="ledger"))
+    assert "No members, but the group's offsets move: the application assigns" in said(
+        open_page("group", group="ledger")
+    )
 
 
 def test_members_show_share_epoch_and_what_they_wait_for(open_page: Open) -> None:

@@ -91,7 +91,7 @@ def _read_record(row: PartitionLag, offset: int, tools: Tools) -> Command:
     """The record after the committed offset: the one that the member may fail on."""
     where = ["--topic", row.tp.topic, "--partition", str(row.tp.partition), "--offset", str(offset)]
     line = tools.line("kafka-console-consumer", *where, "--max-messages", "1")
-    return Command(f"Read the record that {row.tp} waits at", line)
+    return Command(f"Read the record that {row.tp} is stuck at", line)
 
 
 def _retention(row: PartitionLag, snapshot: ClusterSnapshot, tools: Tools) -> Command:
@@ -125,8 +125,8 @@ def _reset(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> C
     where = [word for name, numbers in topics.items() for word in (option, _topic(view, name, numbers))]
     line = _groups(view, tools, "--reset-offsets", *where, "--to-earliest", "--dry-run")
     first = "Stop the group, check" if view.group.members else "Check"
-    also = ". Its internal topics and state stay, unless you add --delete-all-internal-topics" if is_streams else ""
-    return Command(f"{first} the new offsets, then run it with --execute instead of --dry-run{also}", line)
+    also = ". The internal topics and the state stay, unless you add --delete-all-internal-topics" if is_streams else ""
+    return Command(f"{first} the new offsets, then run this with --execute instead of --dry-run{also}", line)
 
 
 def _topic(view: GroupView, name: str, partitions: Sequence[str]) -> str:

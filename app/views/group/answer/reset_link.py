@@ -1,4 +1,4 @@
-"""The plan of a reset that answers a verdict: what the page Reset offsets opens with."""
+"""The plan of a reset that answers a verdict: what the Reset offsets page opens with."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -55,10 +55,10 @@ def _named(partitions: Iterable[TopicPartition]) -> str:
 
 
 def _skip(view: GroupView, stalled: Iterable[TopicPartition]) -> ResetLink | None:
-    """Past the record that the partition with the most lag waits at."""
+    """Past the record that the partition with the most lag is stuck at."""
     rows = [row for row in view.lags if row.tp in set(stalled) and row.committed is not None]
     if not rows:
         return None
     worst = max(rows, key=lambda row: row.lag_records or 0)
     value = f"{worst.tp.topic}:{worst.tp.partition}:{worst.committed}"
-    return ResetLink("Plan to skip the record it waits at", {"to": "skip", "value": value})
+    return ResetLink("Plan to skip the record it is stuck at", {"to": "skip", "value": value})

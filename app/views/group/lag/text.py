@@ -49,13 +49,13 @@ def title(found: LagHistory, clock: Clock) -> str:
 def coverage(found: LagHistory) -> str:
     """For how many partitions the lag is known."""
     known = formats.coverage(found.known, found.partitions)
-    return f"known for {known}" if found.partitions else "no partition is known now"
+    return f"known for {known}" if found.partitions else "not known for any partition now"
 
 
 def no_line(known: int, found: LagHistory, view: GroupView) -> str:
     """Why there is no line; the lag is known at `known` polls."""
     if found.shown.is_chosen:
-        return f"The lag is known at {formats.plural(known, 'poll')} of this time range; the chart needs two."
+        return f"The lag is known at {formats.plural(known, 'poll')} in this time range; the chart needs two."
     if not view.lags:
         offset = offset_terms(view.group.type).offset
         return f"The group has no partitions: it has no {offset}, assignment or subscription."
