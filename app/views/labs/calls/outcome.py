@@ -44,7 +44,7 @@ def picture(turns: Sequence[Turn], at: int) -> None:
 
 def _offsets(turns: Sequence[Turn], at: int) -> None:
     drawn, partitions = records.shown(turns, at, limits.LOGS), len(turns[at].offsets)
-    some = f"{len(drawn)} of {partitions} partitions, those that change first" if partitions > len(drawn) else ""
+    some = f"{len(drawn)} of {partitions} partitions, changed ones first" if partitions > len(drawn) else ""
     if limits.record_tiles(records.most_records(turns)):
         _tiles(turns, at, drawn, f" :gray[{some}]" if some else "")
     else:

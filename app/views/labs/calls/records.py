@@ -88,7 +88,7 @@ def trouble(before: PartitionOffsets | None, its: PartitionOffsets) -> dict[Reco
 
 
 HANDSHAKE = KafkaError.MEMBER_ID_REQUIRED.name
-"""Every dynamic member of a classic group meets it once (KIP-394): that is no trouble."""
+"""Every dynamic member of a classic group gets this error once (KIP-394), which is no trouble."""
 
 
 def first_trouble(turns: Sequence[Turn]) -> int:

@@ -44,7 +44,7 @@ _NAMES = {"committed": "committed offset", "last stable": "last stable offset"}
 _TROUBLES = {
     RecordState.AGAIN: ("{} is read again", "{} are read again"),
     RecordState.SKIPPED: ("{} is skipped", "{} are skipped"),
-    RecordState.LOST: ("{} is deleted before it was read", "{} are deleted before they were read"),
+    RecordState.LOST: ("{} is deleted before it is read", "{} are deleted before they are read"),
 }
 
 
@@ -101,17 +101,17 @@ def _call(turns: Sequence[Turn], at: int) -> str:
 
 _MEANINGS = {
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS: "The coordinator is still loading the group; the client retries",
-    KafkaError.COORDINATOR_NOT_AVAILABLE: "The group has no coordinator at the moment; the client looks for it again",
-    KafkaError.ILLEGAL_GENERATION: "The generation is not the current one of the group; the member has to join again",
+    KafkaError.COORDINATOR_NOT_AVAILABLE: "The group has no coordinator at the moment; the client looks it up again",
+    KafkaError.ILLEGAL_GENERATION: "The generation is not the group's current one; the member has to join again",
     KafkaError.INCONSISTENT_GROUP_PROTOCOL: "No assignor is supported by all members, including this one",
     KafkaError.UNKNOWN_MEMBER_ID: "The coordinator does not know this member: it left, was removed, or never joined",
     KafkaError.INVALID_SESSION_TIMEOUT: "The session timeout is outside the broker's limits (6 s to 30 min)",
-    KafkaError.REBALANCE_IN_PROGRESS: "The group rebalances; the member has to join again",
+    KafkaError.REBALANCE_IN_PROGRESS: "The group is rebalancing; the member has to join again",
     KafkaError.GROUP_ID_NOT_FOUND: "There is no such group",
     KafkaError.MEMBER_ID_REQUIRED: "The first of two requests: the member joins again with this id (KIP-394)",
     KafkaError.GROUP_MAX_SIZE_REACHED: "The group has as many members as group.max.size allows",
     KafkaError.FENCED_INSTANCE_ID: "Another member has taken this group.instance.id",
-    KafkaError.FENCED_MEMBER_EPOCH: "Not the member's current epoch; it gives up its partitions and joins again",
+    KafkaError.FENCED_MEMBER_EPOCH: "Not the member's current epoch; the member gives up its partitions and rejoins",
     KafkaError.UNRELEASED_INSTANCE_ID: "The member with this group.instance.id has not left yet",
     KafkaError.UNSUPPORTED_ASSIGNOR: "The broker has no assignor of that name (group.consumer.assignors)",
     KafkaError.STALE_MEMBER_EPOCH: "The commit does not have the member's current epoch",

@@ -73,7 +73,7 @@ def _why_twice(lab: Lab, failure: Failure, ledger: Ledger) -> str:
     if back:
         return f"the retried commit arrived after a newer one and moved the group back to {start}"
     if failure.kind is FailureKind.KICKED:
-        return f"the group gave its partitions to B at {committed} while A continued with its batch"
+        return f"the group gave A's partitions to B at {committed} while A continued with its batch"
     if failure.kind is FailureKind.COOPERATIVE:
         return f"A got records during the join and its partitions were revoked without a commit: B began at {start}"
     if _last_commit_failed(ledger):

@@ -1,4 +1,4 @@
-"""What comes of the story: the lanes of all protocols over one time axis, and their sums as tables."""
+"""The result of the story: the lanes of all protocols over one time axis, and their sums as tables."""
 
 from collections.abc import Mapping, Sequence
 
@@ -27,12 +27,12 @@ STATES = """
 - stalled: does not poll; its heartbeats continue
 - frozen: the whole process is paused
 - zombie: consumes partitions that belong to other members
-- down: closed or dead; failed: stopped by an exception of Kafka's consumer
+- down: closed or dead; failed: stopped by an exception in Kafka's consumer
 """
 
 
 def problems(found: Mapping[RebalanceProtocol, Played | str]) -> None:
-    """Protocols that cannot play the story, groups that never become stable, and members that died of an error."""
+    """Protocols that cannot play the story, groups that never become stable, and members that failed with an error."""
     for protocol, its in found.items():
         name = NAMES[protocol]
         if isinstance(its, str):
@@ -74,8 +74,8 @@ def picture(story: ProtocolStory, played: Sequence[Played]) -> None:
     st.markdown(f":small[{_legend(played, shown)}]", help=STATES)
     if lanes.left_out(played):
         widgets.note(
-            f"Of each protocol the {lanes.MOST_MEMBERS} members and {lanes.MOST_LANES} partitions that wait "
-            "longest are drawn; the table has all."
+            f"For each protocol, the {lanes.MOST_MEMBERS} members and {lanes.MOST_LANES} partitions that wait longest "
+            "are drawn; the table lists all."
         )
 
 
@@ -138,8 +138,8 @@ def side_by_side(played: Sequence[Played]) -> None:
         columns=widgets.columns(frame, SUMMARY_COLUMNS) | {"assignor": None},  # shown in the picture
     )
     widgets.note(
-        "Paused: a member has given up its partitions and waits. Down: no member of the group consumes a partition. "
-        "Moved: how often a partition changed its owner. Twice, lost: records, at the rates of the scenario or an "
+        "Paused: a member has given up its partitions and waits. Down: no member of the group consumes the partition. "
+        "Moved: how often a partition changed owner. Twice, lost: records, at the rates of the scenario or an "
         "assumed 10 records/s per partition."
     )
 

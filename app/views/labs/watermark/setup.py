@@ -30,7 +30,7 @@ _TRUNCATIONS = {
 }
 _TIMINGS = {
     Timing.TEXTBOOK: "as advanced by this fetch",
-    Timing.EXACT: "as of before this fetch; if it is empty, as of replica.fetch.wait.max.ms later",
+    Timing.EXACT: "as it was before this fetch; if the response is empty, as it is replica.fetch.wait.max.ms later",
 }
 
 
@@ -73,7 +73,7 @@ def _waits(_now: State) -> Action:
 
 
 def _power(now: State) -> Action:
-    name = st.selectbox("Its last record is lost", ["none", *now.replicas], key="watermark_power", width=150)
+    name = st.selectbox("Loses its last record", ["none", *now.replicas], key="watermark_power", width=150)
     return PowerCut({} if name == "none" else {name: 1})
 
 

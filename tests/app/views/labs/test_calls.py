@@ -261,7 +261,7 @@ def test_what_each_record_is_to_the_consumer(script: str, expected: str) -> None
         ),
         (
             "produce t-0 3\ndelete-records t-0 1",
-            "In t-0 the log start moves from 0 to 1 and 1 record is deleted before it was read.",
+            "In t-0 the log start moves from 0 to 1 and 1 record is deleted before it is read.",
         ),
         (
             "produce t-0 2 transaction=open\nend-transaction t-0",
