@@ -94,7 +94,7 @@ def test_planned_refused_while_active_done_verified_and_undone(shop: Shop, open_
         expect(page.get_by_text("8 records read again, 0 skipped").first).to_be_visible()
         expect(page.get_by_text("worker-1 at").first).to_be_visible()
         applied(page, shop, "Apply")
-        expect(page.get_by_text("Refused, nothing was written.")).to_be_visible()
+        expect(page.get_by_text("Refused: nothing was written.")).to_be_visible()
         expect(page.get_by_text("Stop these processes")).to_be_visible()
         assert shop.client.commits(shop.group) == commits(shop.topic, {0: 10, 1: 10})
     finally:
@@ -119,7 +119,7 @@ def test_planned_refused_while_active_done_verified_and_undone(shop: Shop, open_
 def test_an_empty_group_is_deleted_and_its_offsets_come_back(shop: Shop, open_page: Open) -> None:
     page = planned(open_page(f"/reset?group={shop.group}&to=delete-group", url=shop.url), "Deletes group")
     applied(page, shop, "Delete the group")
-    expect(page.get_by_text("does not exist any more")).to_be_visible()
+    expect(page.get_by_text("no longer exists")).to_be_visible()
     assert shop.client.read(shop.group, ()).type is None
     assert sorted(downloaded(page, "Undo offsets (CSV)").split()) == [f"{shop.topic},0,10", f"{shop.topic},1,10"]
     page.get_by_role("button", name="Verify").click()

@@ -40,7 +40,7 @@ def cells(frame: pd.DataFrame, span: Span) -> None:
                 "95 % of partitions",
                 format="localized",
                 width=116,
-                help="Records: 95 % of a topic's partitions had at most this lag, in the highest minute and topic",
+                help="Records: 95 % of a topic's partitions had at most this lag, in the worst minute and topic",
             ),
             "v": widgets.verdict_column(122, "Worst"),
             "trouble": widgets.seconds_column("In trouble", 76),
@@ -48,7 +48,7 @@ def cells(frame: pd.DataFrame, span: Span) -> None:
             "joins": widgets.integer("Joins", 48),
             "leaves": widgets.integer("Leaves", 54),
             "churn": c.NumberColumn(
-                "Churn", format="percent", width=64, help="Joins and leaves over the mean number of members"
+                "Churn", format="percent", width=64, help="Joins and leaves divided by the mean number of members"
             ),
         },
     )
@@ -92,7 +92,7 @@ def partitions(frame: pd.DataFrame) -> None:
                 "Longest commit gap",
                 width=124,
                 alignment="right",
-                help="The longest time without a commit of this partition; “at least”: it has not ended",
+                help="The longest time without a commit for this partition; “at least”: it has not ended",
             ),
             "lead_min_records": widgets.integer(
                 "Lowest lead",

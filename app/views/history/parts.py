@@ -29,11 +29,13 @@ def no_history() -> None:
     """No history is recorded: why, and the commands that record one."""
     if source.current().settings.history is not None:
         st.title("This cluster has no id", anchor=False)
-        st.markdown("History is stored by cluster id, so there is none. Kafka has had cluster ids since 0.10.1.")
+        st.markdown(
+            "History is stored by cluster id, so it cannot be recorded here. Kafka has had cluster ids since 0.10.1."
+        )
         return
     st.title("No history is recorded", anchor=False)
     st.markdown(
-        "To see when problems start, how often they come and how bad they are, record the history in a folder or an "
+        "To see when problems start, how often they occur and how bad they are, record the history in a folder or an "
         "object store:"
     )
     st.code(
@@ -71,14 +73,16 @@ def span(history: ClusterHistory, newest: datetime | None) -> Span:
 def _no_roll_ups(history: ClusterHistory) -> None:
     st.title("Nothing is rolled up yet", anchor=False)
     if source.current().demo is not None:
-        st.markdown("The demo rolls up its history every minute: this page fills by itself in a minute or two.")
+        st.markdown("The demo rolls up its history every minute: this page fills up by itself in a minute or two.")
     with show_errors():
         if state_history.is_recorded(history):
             st.markdown(
                 "Log ends are recorded. This command computes the lag of each minute from them and the commits:"
             )
         else:
-            st.markdown("Nothing of this cluster was recorded yet. Once it is, this command computes the lag:")
+            st.markdown(
+                "Nothing has been recorded for this cluster yet. Once there is data, this command computes the lag:"
+            )
     st.code(f"groupscope pipeline rollup --history {history.root}", language="bash")
     follow_newest(history)
 

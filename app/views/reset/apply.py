@@ -18,7 +18,7 @@ def show_apply(plan: Plan) -> None:
     """The button, where the server may write; else the commands."""
     its = source.current()
     if not its.may(Role.OPERATOR, state.cluster() or "", plan.group_id):
-        widgets.note("Applying it here requires the operator role for this group.")
+        widgets.note("Applying the plan here requires the operator role for this group.")
     elif its.settings.allow_writes:
         _form(plan)
     else:
@@ -39,15 +39,15 @@ def _form(plan: Plan) -> None:
         if widgets.clicked(label, "reset_apply", type="primary", disabled=not ready):
             runs.start(Step.APPLY, plan)
             st.rerun()
-        if widgets.clicked("Verify", "reset_verify", help="Reads the group, and shows how far the plan is applied"):
+        if widgets.clicked("Verify", "reset_verify", help="Reads the group, and shows how much of the plan is applied"):
             runs.start(Step.VERIFY, plan)
             st.rerun()
 
 
 def _command(plan: Plan) -> None:
     stop = "" if plan.kind is Kind.REMOVE_MEMBER else ", stop the group"
-    st.markdown(f"**To apply it**, download the plan under Files{stop}, and run:")
+    st.markdown(f"**To apply the plan**, download it under Files{stop}, and run:")
     verb = "undo" if plan.undoes else "apply"
     words = ("groupscope", "reset", verb, files.file_name(plan), "--allow-writes")
     st.code(shlex.join([*words, *state.connection_options()]), language="bash", wrap_lines=True)
-    widgets.note("This server only reads. Start it with --allow-writes to apply plans here.")
+    widgets.note("This server is read-only. Start it with --allow-writes to apply plans here.")

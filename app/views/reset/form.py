@@ -48,7 +48,7 @@ def _fields(page: state.Shown, choice: Choice) -> Iterator[Callable[[], None]]:
 
 
 def _choose_group(group: str) -> None:
-    """What the URL has too much of is dropped: with it, no group is planned for."""
+    """Drop parameters of the URL that are too long: with one, no plan is made."""
     state.set_url("group", group)
     for name in ("topics", "value"):
         if len(state.url(name) or "") > MAX_TEXT:
@@ -58,7 +58,7 @@ def _choose_group(group: str) -> None:
 
 
 def _choose_way(way: str) -> None:
-    """The value of one change is none of another."""
+    """The value of one change does not apply to another."""
     state.set_url("to", way)
     state.set_url("value", None)
 

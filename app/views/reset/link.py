@@ -105,7 +105,7 @@ class Choice:
         return tuple(filter(None, (self.group, self.value if self.way == "group" else None)))
 
     def asked(self, now_ms: int) -> reset_task.Asked:
-        """What to make a plan for. Raises ConfigError for a value that is missing or is none."""
+        """What to make a plan for. Raises ConfigError for a value that is missing or invalid."""
         group = self.group or ""
         self._check_value()
         match self.way:
@@ -159,7 +159,7 @@ def _asked(way: str, value: str) -> Asked:
 def _whole(text: str) -> int:
     digits = text.removeprefix("-").removeprefix("+")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
-        raise ConfigError(f"{text!r} is not a whole number", "Give a whole number of at most 18 digits")
+        raise ConfigError(f"{text!r} is not a whole number", "Enter a whole number of at most 18 digits")
     return int(text)
 
 

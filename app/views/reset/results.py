@@ -38,7 +38,7 @@ def _counted(plan: Plan, result: dict[str, Any]) -> str:
 def _done(plan: Plan) -> str:
     return {
         Kind.OFFSETS: "Every planned partition is at its new offset.",
-        Kind.DELETE_GROUP: f"The group {formats.code(plan.group_id)} does not exist any more.",
+        Kind.DELETE_GROUP: f"The group {formats.code(plan.group_id)} no longer exists.",
         Kind.REMOVE_MEMBER: f"The static member {formats.code(plan.instance_id or '')} is no longer in the group.",
     }[plan.kind]
 

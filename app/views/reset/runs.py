@@ -167,5 +167,5 @@ def last_error() -> None:
     error: GroupscopeError | None = st.session_state.get(_ERROR)
     if error is None:
         return
-    refused = "**Refused, nothing was written.** " if isinstance(error, ResetRefused) else ""
+    refused = "**Refused: nothing was written.** " if isinstance(error, ResetRefused) else ""
     st.markdown(f":red[:material/error: {refused}{formats.md(error.cause.rstrip('.'))}.] {formats.md(error.hint)}")

@@ -52,12 +52,12 @@ _WHOLE = ("partition", "from", "to", "read_again", "skipped", "lag_after", "log_
 
 
 def plan_frame(partitions: Sequence[PartitionPlan]) -> pd.DataFrame:
-    """A row for each partition of a plan, in its order; without the columns in which nothing stands."""
+    """A row for each partition of a plan, in its order; without empty columns."""
     return _without_empty(_typed(pd.DataFrame([_row(row) for row in partitions], columns=list(PLAN))))
 
 
 def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:
-    """Without those of the OPTIONAL columns in which nothing stands."""
+    """Without the OPTIONAL columns that are empty."""
     return frame.drop(columns=[name for name in OPTIONAL if name in frame and not has_values(frame[name])])
 
 

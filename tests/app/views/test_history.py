@@ -245,7 +245,7 @@ def test_without_a_history_the_page_names_the_command(open_page: Open) -> None:
 def test_without_roll_ups_the_page_names_the_command(open_page: Open, kept: Any, tmp_path: Path) -> None:
     page = open_page("history", kept(tmp_path))
     assert page.title[0].value == "Nothing is rolled up yet"
-    assert "Nothing of this cluster was recorded yet" in said(page)
+    assert "Nothing has been recorded for this cluster yet" in said(page)
     assert page.code[0].value == f"groupscope pipeline rollup --history {tmp_path}"
     History(tmp_path).append("end_offsets", rows("end_offsets", {"cluster": pasts.CLUSTER}))
     assert "Log ends are recorded" in said(open_page("history", kept(tmp_path)))

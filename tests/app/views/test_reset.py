@@ -134,7 +134,7 @@ def as_visitor(its: Source, role: Role) -> Source:
 def test_a_viewer_is_not_offered_to_apply_a_plan(open_page: Open, demo_source: Any) -> None:
     page = with_plan(open_page("reset", its=as_visitor(demo_source, Role.VIEWER), group="billing"))
     assert not page.exception
-    assert "Applying it here requires the operator role for this group." in said(page)
+    assert "Applying the plan here requires the operator role for this group." in said(page)
     assert "reset_apply" not in keys(page)
     page = with_plan(open_page("reset", its=as_visitor(demo_source, Role.OPERATOR), group="billing"))
     assert page.button(key="reset_apply").disabled
@@ -231,7 +231,7 @@ def test_a_plan_of_earlier_choices_is_not_applied(open_page: Open, demo_source: 
 @pytest.mark.parametrize(
     ("kind", "label", "warned", "done"),
     [
-        (Kind.DELETE_GROUP, "Delete the group", "Its undo plan commits these offsets again", "does not exist any more"),
+        (Kind.DELETE_GROUP, "Delete the group", "Its undo plan commits these offsets again", "no longer exists"),
         (Kind.REMOVE_MEMBER, "Remove the member", "There is no undo", "is no longer in the group"),
     ],
 )
