@@ -83,7 +83,7 @@ def test_topics(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_one_topic(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/topics?topic=orders", viewport)
-    expect(page.locator("h1")).to_contain_text("orders-enrichment loses records of orders")
+    expect(page.locator("h1")).to_contain_text("orders-enrichment is losing records of orders")
     expect(page.get_by_placeholder("Group…")).to_be_visible()
     expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(2)
     no_sideways_scroll(page)

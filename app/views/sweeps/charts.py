@@ -15,7 +15,7 @@ from app.views.sweeps.tables import Grid
 ROW_PX = 26
 HEAD_PX = 34
 LETTER_PX = 8
-"""Of an assignor's name."""
+"""Width of a character of an assignor's name."""
 FRONTIER_PX = 300
 MAX_TICKS = 6
 Say = Callable[[float], str]

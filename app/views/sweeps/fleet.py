@@ -33,8 +33,8 @@ def introduction() -> None:
     """There is no sweep yet: what a sweep is."""
     st.title("Which assignor and how many members for my fleet?", anchor=False)
     st.markdown(
-        "A sweep tries every assignor and several numbers of members on every group, and shows which groups would "
-        "gain, and what it costs. It changes nothing on the cluster."
+        "A sweep tries every assignor and several member counts on every group, and shows which groups would gain, "
+        "and at what cost. It changes nothing on the cluster."
     )
 
 
@@ -117,8 +117,8 @@ def fleet(sweep: Sweep, frame: pd.DataFrame) -> None:
         widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
     widgets.note(
         "Busiest: the largest share of a group's load on one member, by rate if known, otherwise by weight, lag or "
-        f"partitions. Another assignor is recommended if it reduces this share by at least {MIN_REDUCTION:.0%}, fewer "
-        "members if none of them has more load than the busiest member now."
+        f"partitions. Another assignor is recommended if it reduces this share by at least {MIN_REDUCTION:.0%}; fewer "
+        "members are recommended if none of them would have more load than the busiest member has now."
     )
 
 

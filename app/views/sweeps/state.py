@@ -131,7 +131,7 @@ def cells(sweep: Sweep, group_id: str, own: str) -> pd.DataFrame:
 def _scenario(sweep: Sweep, group_id: str) -> str:
     found = _rows(sweep.root, "sweep_groups", f"SELECT scenario FROM sweep_groups WHERE {_where(sweep, group_id)}")
     if found.empty:
-        raise HistoryError(f"{group_id} is no longer in sweep {sweep.sweep_id}", "Load the page again.")
+        raise HistoryError(f"{group_id} is no longer in sweep {sweep.sweep_id}", "Reload the page.")
     return str(found["scenario"][0])
 
 

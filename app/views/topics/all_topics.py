@@ -12,7 +12,7 @@ from app.views.topics.state import topic_readers, topics_table
 
 PRODUCED = (
     "Records per second over all partitions, from the polls of the last 3 minutes. "
-    "A dash until two polls, the last one among them, have read all partitions (see Note)"
+    "A dash until two polls, including the last one, have read all partitions (see Note)"
 )
 COLUMNS = "topic w urgent_lag urgent_group deleted_in note v groups lag partitions produce records retention"
 
@@ -109,11 +109,11 @@ def _table(rows: pd.DataFrame) -> None:
             "partitions": c.NumberColumn("Partitions", width=72),
             "groups": c.NumberColumn("Groups", width=58, help="Groups with an offset in the topic"),
             "w": widgets.verdict_column(124, "Worst verdict"),
-            "urgent_lag": widgets.integer("Lag", 78, "Records that the group with this verdict is behind in the topic"),
+            "urgent_lag": widgets.integer("Lag", 78, "Records behind in the topic, for the group with this verdict"),
             "urgent_group": c.TextColumn(
-                "Group", width=154, help="The group with this verdict and, of several, with the highest lag"
+                "Group", width=154, help="The group with this verdict; of several, the one with the highest lag"
             ),
-            "deleted_in": widgets.seconds_column("Deleted in", 94, f"{DELETED_IN}. Of the group with the least time"),
+            "deleted_in": widgets.seconds_column("Deleted in", 94, f"{DELETED_IN}. For the group with the least time"),
             "lag": widgets.integer("Total lag", 80, "Records behind, summed over the groups"),
             "produce": c.NumberColumn("Produced/s", format="%.1f", width=78, help=PRODUCED),
             "records": widgets.integer("Records", 82, "Log end minus log start, summed over the partitions"),

@@ -13,8 +13,8 @@ from app.views.topics.topic_tables import TopicView
 
 RETENTION_LEFT = f"Time until retention deletes the oldest record that the group has not read: {ESTIMATE}"
 ABOVE_LOG_START = (
-    "Distance of the group's lowest offset from the log start, in percent of the log. "
-    "Near 0 % with lag, retention is about to delete unread records"
+    "Distance of the group's lowest offset from the log start, as a percentage of the log. "
+    "Near 0 % and with lag: retention is about to delete unread records"
 )
 
 

@@ -56,8 +56,8 @@ def counts(frame: pd.DataFrame) -> str:
 def map_limit(topics: int, groups: int) -> str:
     """Why there is no map of these topics and groups."""
     return (
-        f"The map shows at most {limits.READER_TOPICS} topics and {limits.READER_GROUPS} groups; here are "
-        f"{formats.plural(topics, 'topic')} and {formats.plural(groups, 'group')}. Filter the topics to see it."
+        f"The map shows at most {limits.READER_TOPICS} topics and {limits.READER_GROUPS} groups, but there are "
+        f"{formats.plural(topics, 'topic')} and {formats.plural(groups, 'group')}. Filter the topics to see the map."
     )
 
 
@@ -75,7 +75,7 @@ def losing(topic: str, soon: pd.DataFrame) -> str:
     others = f"; {formats.plural(more, 'more group')} within the hour" if more else ""
     who = formats.code(str(first["group"]))
     if pd.notna(first["lost"]) and first["lost"]:
-        return f"{who} loses records of {topic}: Kafka deletes them unread{others}"
+        return f"{who} is losing records of {topic}: Kafka deletes them unread{others}"
     word = "within" if pd.isna(first["left_s"]) else "in"
     when = f"{word} {formats.duration(first['within_s'])}" if first["within_s"] > 0 else "at any time"
     return f"{who} is about to lose records of {topic}: retention may delete unread ones {when}{others}"

@@ -1,4 +1,4 @@
-"""The lag over time under the assignment of now, and under the one after the events."""
+"""The lag over time under the current assignment, and under the one after the events."""
 
 from collections.abc import Mapping
 

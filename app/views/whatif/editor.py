@@ -150,7 +150,7 @@ def _joins_together() -> bool:
         default=ONE_BY_ONE,
         required=True,
         key="whatif_together",
-        help="Together: one rebalance, as when all join while the coordinator still waits for members. One after the "
+        help="Together: one rebalance, as when all join while the coordinator is still waiting. One after the "
         "other: a rebalance each.",
     )
     return chosen == TOGETHER
@@ -250,8 +250,8 @@ def capacity(its: Draft) -> None:
         step=None,
         key=key,
         width=260,
-        help="Drain time is lag / (capacity - produced), of the slowest member. For a live group it starts as the "
-        "highest rate of a member with records waiting; it is unknown while all members keep up."
+        help="Drain time is lag / (capacity - produced), of the slowest member. For a live group, the capacity starts "
+        "as the highest rate of a member with records waiting; it is unknown while all members keep up."
         + (f" The scenario sets it for {formats.plural(named, 'member')}." if named else ""),
         on_change=lambda: draft_state.edit(lambda now: now.with_capacity(st.session_state[key])),
     )

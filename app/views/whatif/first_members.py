@@ -1,4 +1,4 @@
-"""A group without members: what it would do to start some."""
+"""A group without members: the effect of starting some."""
 
 import pandas as pd
 import streamlit as st

@@ -166,8 +166,8 @@ def recommended(found: Recommendation, own: str) -> str:
 
 RECOMMENDED_BY = (
     "The assignors that a group of this type can use are compared. Lasting effects count first: partitions without an "
-    "owner, idle members, drain time, even numbers of partitions; then those of the change: paused partitions, moves "
-    "and rebalances, including those of the change to the other assignor."
+    "owner, idle members, drain time, how evenly partitions are spread; then the cost of the change: paused "
+    "partitions, moves and rebalances, including those caused by changing the assignor."
 )
 
 

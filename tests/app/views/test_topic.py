@@ -148,7 +148,7 @@ def soon(
             "1 more group within the hour",
         ),
         ([soon(0)], "`g0` is about to lose records of `t`: retention may delete unread ones at any time"),
-        ([soon(0, lost=3)], "`g0` loses records of `t`: Kafka deletes them unread"),
+        ([soon(0, lost=3)], "`g0` is losing records of `t`: Kafka deletes them unread"),
     ],
 )
 def test_less_than_an_hour_left_is_the_conclusion(rows: Any, told: str) -> None:

@@ -49,7 +49,7 @@ def test_text_filter_from_the_url(open_page: Open) -> None:
 def test_one_topic_lists_its_groups_and_their_lag_per_partition(open_page: Open) -> None:
     page = open_page("topics", topic="orders")
     assert not page.exception
-    assert page.title[0].value.startswith("`orders-enrichment` loses records of `orders`")
+    assert page.title[0].value.startswith("`orders-enrichment` is losing records of `orders`")
     readers = table(page, "Groups that read").set_index("group")
     assert readers.loc["orders-enrichment", "lost"] == 2_400
     matrix = table(page, "with offsets").set_index("partition")
