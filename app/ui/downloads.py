@@ -33,7 +33,7 @@ def csv(frame: pd.DataFrame) -> bytes:
 
 
 def _inert(value: object) -> object:
-    """Spreadsheets skip leading blanks and what is not visible, and take full-width signs for the plain ones."""
+    """Spreadsheets skip leading blanks and invisible characters, and treat full-width signs as the plain ones."""
     if not isinstance(value, str) or len(value) < 2:
         return value
     first = next((c for c in normalize("NFKC", value) if not c.isspace() and category(c) not in UNSEEN), "")

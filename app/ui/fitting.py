@@ -25,9 +25,9 @@ def fitting(columns: Mapping[str, Any], spare: Sequence[str], most_px: int = PAG
 def hidden_note(columns: Mapping[str, Any], shown: Iterable[str]) -> str:
     """Where the columns are that are left out; "" if none is."""
     labels = [str(columns[name]["label"]) for name in columns if name not in set(shown)]
-    return f"More columns: {', '.join(labels)}. Open them with the eye above the table." if labels else ""
+    return f"More columns: {', '.join(labels)}. Show them with the eye icon above the table." if labels else ""
 
 
 def has_values(column: pd.Series) -> bool:
-    """Whether anything stands in the column; empty text does not count."""
+    """Whether the column has any value; empty text does not count."""
     return bool(column.replace("", None).notna().any())

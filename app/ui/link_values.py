@@ -1,4 +1,4 @@
-"""The values of URL parameters, each read as what it must be. What a link has instead is ignored, and the page says so.
+"""The values of URL parameters, each parsed as the type it must have. Invalid values are ignored, and the page says so.
 
 A link can come from anywhere: a value may be infinity, a thousand digits or a megabyte.
 """

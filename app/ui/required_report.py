@@ -23,7 +23,7 @@ def require_report() -> state.Shown:
 
 def _no_cluster() -> None:
     st.title("No cluster is configured", anchor=False)
-    st.markdown("groupscope shows the consumer groups of a Kafka cluster. To connect it to one, start it with:")
+    st.markdown("groupscope shows the consumer groups of a Kafka cluster. To connect to one, start groupscope with:")
     st.code(
         "groupscope serve --bootstrap-server broker:9092     # your cluster\n"
         "groupscope up                                       # a demo cluster on this machine",
@@ -85,7 +85,7 @@ def _failing(page: state.Shown) -> None:
         why = f"{formats.md(str(status.error))} ({_next_try(status.next_poll_ms)})"
         widgets.line(":red", "cloud_off", f"No new data{since}", why)
     elif page.stale:
-        widgets.line(":orange", "hourglass_top", "This data is old", "the current poll takes longer than usual")
+        widgets.line(":orange", "hourglass_top", "This data is old", "the current poll is taking longer than usual")
 
 
 def problems(page: state.Shown) -> None:

@@ -146,7 +146,7 @@ _PROBLEMS: dict[PartitionProblem, str] = {
     PartitionProblem.NO_COMMIT: "no {offset}",
     PartitionProblem.BELOW_LOG_START: "the {offset} is below the log start: lag counts from the log start",
     PartitionProblem.BEYOND_END: "the {offset} is beyond the log end: the topic was recreated or truncated",
-    PartitionProblem.TOPIC_DELETED: "the topic was deleted, its {offset} remains",
+    PartitionProblem.TOPIC_DELETED: "the topic was deleted, but its {offset} remains",
     PartitionProblem.LEADERLESS: "the partition has no leader, so its log end is not known",
     PartitionProblem.UNAUTHORIZED: "not authorised: grant DESCRIBE on the topic",
     PartitionProblem.TIMEOUT: "the broker did not answer in time",

@@ -1,4 +1,4 @@
-"""The one layout of every figure: transparent, quiet axes, no legend box, no zoom to lose."""
+"""The layout of every figure: transparent, with plain axes, without a legend box or zoom."""
 
 from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
@@ -66,7 +66,7 @@ def lane_px(names: list[str], most: int = 22) -> int:
 
 
 def clip(name: str, most: int = 22) -> str:
-    """A lane label that fits: the middle is left out, for heads and tails tell members apart."""
+    """A lane label that fits: the middle is left out, because the ends tell members apart."""
     return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-(most - most // 2) :]}"
 
 

@@ -24,7 +24,7 @@ LEAST_SLOTS = 8
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What a line over time measures: the text on hover (Plotly's template), a value in few letters, round ticks."""
+    """What a line over time measures: the text on hover (Plotly's template), a short form of a value, round ticks."""
 
     hover: str
     short: Callable[[float], str]
@@ -37,7 +37,7 @@ RECORDS = Scale("%{x|%H:%M:%S} · %{y:,.0f} records behind<extra></extra>", shor
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A rebalance on the time axis: when it began and when it was over (as far as known), and what to say of it."""
+    """A rebalance on the time axis: when it began and ended (as far as is known), and its hover text."""
 
     began: datetime
     over: datetime
@@ -97,7 +97,7 @@ def _last(fig: go.Figure, at: datetime, value: float, scale: Scale, colour: str,
 
 
 def set_time(fig: go.Figure, since: datetime, until: datetime) -> None:
-    """Let the time axis go from `since` to `until`, also where the line does not."""
+    """Set the time axis from `since` to `until`, even if the line is shorter."""
     fig.update_xaxes(range=[since, until], **_ticks((until - since).total_seconds()))
 
 

@@ -1,4 +1,4 @@
-"""Which encoding a size allows: measured thresholds, beyond which a picture is slow or says nothing."""
+"""Which encoding a size allows: measured thresholds, beyond which a picture is slow or unreadable."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,7 +29,7 @@ def assignment_tiles(members: int, partitions: int, longest_lane: int) -> bool:
 
 
 FIGURE_BYTES = 2_000_000
-"""What one figure may weigh on its way to the browser; beyond it, a window of generations is sent."""
+"""The largest figure that is sent to the browser; beyond it, a window of generations is sent."""
 TOKEN_PARTITIONS = 1_000
 TOKEN_MEMBERS = 50
 TILE_GRID_PARTITIONS = 10_000
@@ -53,7 +53,7 @@ class Movement(StrEnum):
 
 
 _BYTES = {Movement.TOKENS: 14, Movement.MOVERS: 14, Movement.GRID: 2, Movement.AGGREGATE: 0}
-"""What a partition adds per generation, rounded up from what figures weigh."""
+"""What a partition adds per generation, rounded up from the measured sizes of figures."""
 _MEMBER_BYTES = {Movement.TOKENS: 60, Movement.MOVERS: 60, Movement.GRID: 0, Movement.AGGREGATE: 16 * TABLE_SIDE}
 _BASE_BYTES = 200_000
 

@@ -1,4 +1,4 @@
-"""Names in a figure are text. Plotly reads a part of HTML in every text, links among it, and clients choose names."""
+"""Names in a figure are plain text. Plotly interprets some HTML in every text, even links, and clients choose names."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from plotly.basedatatypes import BaseTraceType
 from plotly.graph_objects import Figure
 
 _TAG = re.compile(r"<(?!/?(?:b|i|br|extra)/?>)")
-"""Every other tag than those that our charts have."""
+"""Every tag except those that our charts use."""
 
 _OF_A_TRACE = ("name", "text", "hovertext", "hovertemplate", "customdata", "labels", "x", "y")
 

@@ -23,7 +23,7 @@ SOURCES: dict[OnsetSource, str] = {
 
 
 SAYS_LAG = frozenset({Status.OK, Status.NO_MEMBERS})
-"""The verdicts whose predicate says the lag."""
+"""The verdicts whose predicate includes the lag."""
 
 
 def clock(onset: Onset, now_ms: int, zone: tzinfo) -> str:
@@ -103,5 +103,5 @@ def growth(health: GroupHealth) -> str:
 
 
 def drain_time(health: GroupHealth) -> str:
-    """ ", drained in 4 min"; empty if that is unknown or never."""
-    return "" if health.drain_s in (None, NEVER) else f", drained in {formats.duration(health.drain_s)}"
+    """ " and drains in 4 min"; empty if that is unknown or never."""
+    return "" if health.drain_s in (None, NEVER) else f" and drains in {formats.duration(health.drain_s)}"

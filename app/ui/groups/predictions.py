@@ -22,7 +22,7 @@ from lag.generations.recorded import Recording
 MAX_DEVIATIONS = 5
 MAX_PREDICTIONS = 100
 MAX_PARTITIONS = 20_000
-"""A larger group is not kept: its moves could not be compared in the time that a page has."""
+"""A larger group is not kept: comparing its moves would take too long for a page."""
 
 WHAT_IF, DEMO = "What if", "Demo"
 

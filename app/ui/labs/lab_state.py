@@ -61,7 +61,7 @@ class LabState(Generic[S]):
         st.session_state[f"_{self.name}_refused"] = str(why)
 
     def refusal(self) -> str | None:
-        """Why the last change was refused; given once."""
+        """Why the last change was refused; returned only once."""
         why: str | None = st.session_state.pop(f"_{self.name}_refused", None)
         return why
 

@@ -27,7 +27,7 @@ Mask = NDArray[np.bool_]
 
 
 def members_by_generations(steps: Steps, current: int, colours: Palette) -> Picture:
-    """Partitions of each member after each generation: paler is fewer, 0 is idle, a dot is not a member."""
+    """Partitions of each member after each generation: paler means fewer, 0 means idle, a dot means not a member."""
     first, last = limits.window(len(steps), current, limits.STILL_ROWS)
     shown, column = steps.window(first, last), current - first
     rows = _rows(shown)

@@ -28,7 +28,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure, what it leaves out or takes for granted (empty: nothing), and its finding for who cannot see it."""
+    """A figure, what it leaves out or assumes (empty: nothing), and its finding for those who cannot see it."""
 
     figure: go.Figure
     caption: str

@@ -175,7 +175,7 @@ def move_table(generations: Sequence[Generation], at: int, names: Mapping[str, s
 
 def _rows(frame: pd.DataFrame) -> None:
     if frame.empty:
-        st.markdown(":gray[No partition changed its owner.]")
+        st.markdown(":gray[No partition changed owners.]")
         return
     c = st.column_config
     widgets.table(

@@ -1,6 +1,6 @@
 """What animations share: a title that names the generation while it plays, and Play and Pause.
 
-The buttons are an extra beside the page's stepper; nothing ever plays by itself.
+The buttons are an extra beside the page's stepper; nothing plays by itself.
 """
 
 from collections.abc import Sequence

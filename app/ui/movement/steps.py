@@ -10,7 +10,7 @@ from assignors.model import TopicPartition
 NOBODY, ABSENT = -1, -2
 """In place of an owner: the partition has none; it does not exist."""
 NO_OWNER = "unassigned"
-"""How pages call NOBODY."""
+"""What pages call NOBODY."""
 KEPT, GAINED, REVOKED, UNASSIGNED = range(4)
 """Kinds as numbers: positions in `assignors.whatif.moves.MoveKind`."""
 NO_CELL = -1
@@ -102,7 +102,7 @@ class Steps:
         return np.asarray(((kinds == GAINED) | (kinds == REVOKED)).any(axis=0))
 
     def first_move(self, after: int = 0) -> int | None:
-        """The first generation after that one in which a partition changed its owner; None if none does."""
+        """The first generation after that one in which a partition changed owners; None if none does."""
         kinds = self.all_kinds()[after + 1 :]
         moves = np.flatnonzero(((kinds == GAINED) | (kinds == REVOKED)).any(axis=1))
         return int(moves[0]) + after + 1 if len(moves) else None
@@ -139,6 +139,6 @@ def largest(values: NDArray[np.signedinteger], most: int) -> NDArray[np.intp]:
 
 
 def small(values: NDArray[np.int32]) -> NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]:
-    """The same numbers, none negative, in as few bytes as they need on their way to the browser."""
+    """The same numbers, none negative, in as few bytes as possible for the browser."""
     most = values.max(initial=0)
     return values.astype(np.uint8) if most < 256 else values.astype(np.uint16) if most < 65_536 else values

@@ -138,7 +138,7 @@ class _Board:
         }
 
     def tallies(self, at: int) -> list[str]:
-        """Partitions of each member; "idle" for none, "gone" for who is no member any more."""
+        """Partitions of each member; "idle" for none, "gone" for a member that has left."""
         owners = self.whole.owners[at]
         owned = np.bincount(owners[owners >= 0], minlength=len(self.steps.members))
         gone = ~self.steps.present[at] & self.steps.present[:at].any(axis=0)

@@ -167,7 +167,7 @@ def live_group_picker(page: state.Shown | None, chosen: str | None, key: str) ->
 
 
 def outcome(its: Draft, assignor: str) -> Outcome:
-    """Where an assignor takes the draft; computed once, shared by all sessions."""
+    """The result of the draft under an assignor; computed once, shared by all sessions."""
     if (size := excess(its.scenario)) is not None:
         return Outcome(assignor, error=f"{size} are too many for a page. {WITHOUT_LIMIT}")
     try:
@@ -216,7 +216,7 @@ def awaited(its: Draft) -> list[str]:
 
 
 def have_answered(its: Draft) -> None:
-    """The plugins have, so what comes of them is kept."""
+    """Remember that the plugins have answered, so that their results are kept."""
     st.session_state[_ANSWERED] = key_of(its)
 
 

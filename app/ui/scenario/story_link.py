@@ -122,7 +122,7 @@ _OTHERWISE = "Use `groupscope simulate` instead."
 
 def _limit(count: int, most: int, what: str) -> None:
     if count > most:
-        raise ValueError(f"The story has up to {plural(count, what)}; a page plays {most:,}. {_OTHERWISE}")
+        raise ValueError(f"The story has up to {plural(count, what)}; a page plays at most {most:,}. {_OTHERWISE}")
 
 
 def _messages_at_most(scenario: Scenario, settings: Settings, members: int) -> int:

@@ -27,7 +27,10 @@ def test_spare_columns_are_left_out_until_the_rest_fits(most_px: int, shown: lis
 
 
 def test_the_note_names_the_columns_that_are_left_out() -> None:
-    assert hidden_note(COLUMNS, ["group", "lag"]) == "More columns: Host, Rack. Open them with the eye above the table."
+    assert (
+        hidden_note(COLUMNS, ["group", "lag"])
+        == "More columns: Host, Rack. Show them with the eye icon above the table."
+    )
     assert hidden_note(COLUMNS, list(COLUMNS)) == ""
 
 

@@ -139,7 +139,7 @@ def side_by_side(played: Sequence[Played]) -> None:
     )
     widgets.note(
         "Paused: a member has given up its partitions and waits. Down: no member of the group consumes the partition. "
-        "Moved: how often a partition changed owner. Twice, lost: records, at the rates of the scenario or an "
+        "Moved: how often a partition changed owners. Twice, lost: records, at the rates of the scenario or an "
         "assumed 10 records/s per partition."
     )
 

@@ -172,10 +172,10 @@ GROWS = Event(1, AddPartitions("orders", 201))
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"events": (GROWS,)}, "up to 201 partitions; a page plays 200"),
-        ({"events": tuple(Event(at, Freeze("c1")) for at in range(101))}, "up to 101 events; a page plays 100"),
-        ({"members": SCENARIOS["join"].members * 17, "events": ()}, "up to 51 members; a page plays 50"),
-        ({"events": (Event(10**9, Leave("c1")),)}, "messages; a page plays 30,000"),
+        ({"events": (GROWS,)}, "up to 201 partitions; a page plays at most 200"),
+        ({"events": tuple(Event(at, Freeze("c1")) for at in range(101))}, "up to 101 events; a page plays at most 100"),
+        ({"members": SCENARIOS["join"].members * 17, "events": ()}, "up to 51 members; a page plays at most 50"),
+        ({"events": (Event(10**9, Leave("c1")),)}, "messages; a page plays at most 30,000"),
         ({"protocol": {"retry.backoff.ms": 0}}, "retry.backoff.ms is below 20"),
     ],
 )
@@ -220,7 +220,7 @@ def test_a_file_sent_in_is_played(open_page: Open) -> None:
     ("text", "why"),
     [
         ("assignor: hope\n", "was not loaded"),
-        (dump(replace(SCENARIOS["join"], events=(GROWS,))), "up to 201 partitions; a page plays 200"),
+        (dump(replace(SCENARIOS["join"], events=(GROWS,))), "up to 201 partitions; a page plays at most 200"),
     ],
     ids=["no scenario", "too large"],
 )
