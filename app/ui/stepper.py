@@ -23,7 +23,7 @@ def go(parameter: str, at: int) -> None:
 def stepper(
     parameter: str, at: int, last: int, label: str, text: Callable[[int], str], write: Callable[[int], None]
 ) -> None:
-    """Draw the controls for steps 0 to `last`; `write` puts another one where `parameter` stands.
+    """Draw the controls for steps 0 to `last`; `write` stores another step under `parameter`.
 
     A click counts from the step that the last click led to, which may not be drawn yet.
     """

@@ -32,7 +32,7 @@ def names_of(generations: Sequence[Generation]) -> dict[str, str]:
 
 
 def steps_of(generations: Sequence[Generation], names: Mapping[str, str]) -> Steps:
-    """The generations as arrays, members by the names people use."""
+    """The generations as arrays, members by their display names."""
     steps = from_generations.steps_of(generations)
     members = tuple(names.get(member, member) for member in steps.members)
     words = (BETWEEN_WORDS.split(event) for event in steps.events)

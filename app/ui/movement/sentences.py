@@ -33,7 +33,7 @@ def moved(steps: Steps, at: int) -> str:
 def stills(steps: Steps, at: int) -> str:
     """Generations x partitions: where most changed, and which generation is marked."""
     changed = (steps.all_kinds() > KEPT).sum(axis=1)
-    changed[0] *= (steps.start >= 0).any()  # a first assignment is no news
+    changed[0] *= (steps.start >= 0).any()  # a first assignment does not count as a change
     most = int(changed.argmax())
     peak = f"most changes in generation {steps.names[most]} ({steps.events[most]}): {changed[most]:,}"
     found = peak if changed.any() else "none changed"

@@ -71,7 +71,7 @@ class Steps:
         return TopicPartition(self.topics[self.topic_of[column]], int(self.numbers[column]))
 
     def owner(self, position: int) -> str:
-        """The name of an owner, as people read it."""
+        """The display name of an owner."""
         return self.members[position] if position >= 0 else NO_OWNER
 
     def full_owner(self, position: int) -> str:

@@ -20,7 +20,7 @@ MOST_AT_ONCE = 100
 class Draft:
     """A scenario, what it was before the last changes (oldest first), and after those that were undone.
 
-    `key` tells equal starts apart from others, for caches; `title` names the start; `notes` say what is estimated.
+    `key` identifies the start, for caches; `title` names the start; `notes` say what is estimated.
     `group_id` and `revision` are set when it began as a live group.
     """
 
@@ -82,7 +82,7 @@ def joining_together(joins: Sequence[Join]) -> list[Action]:
 def brackets(events: Sequence[Event]) -> list[int]:
     """The positions of a coordinator that fails, and of its return at the same moment.
 
-    They only make one rebalance of the events in between.
+    They only combine the events in between into one rebalance.
     """
     times = [{its.at_ms for its in events if isinstance(its.action, kind)} for kind in (CoordinatorDown, CoordinatorUp)]
     ends = (at for at, its in enumerate(events) if isinstance(its.action, CoordinatorDown | CoordinatorUp))

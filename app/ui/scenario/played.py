@@ -16,7 +16,7 @@ NAMES = {
     RebalanceProtocol.COOPERATIVE: "cooperative",
     RebalanceProtocol.CONSUMER: "KIP-848",
 }
-"""What people call the protocols."""
+"""The display names of the protocols."""
 
 
 @dataclass(frozen=True, slots=True)

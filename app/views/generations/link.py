@@ -10,7 +10,7 @@ GENERATION, AT, UNTIL = "generation", "at", "until"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What names a generation: its number, and when it was written in ms since 1970 (None: any)."""
+    """What identifies a generation: its number, and when it was written in ms since 1970 (None: any)."""
 
     number: int
     at_ms: int | None = None

@@ -85,7 +85,7 @@ def _played() -> Shown:
 
 
 def keys(live: Recording) -> list[link.Key]:
-    """What names each generation in the URL."""
+    """What identifies each generation in the URL."""
     return [link.Key(one.generation.number, one.generation.at_ms) for one in live.generations]
 
 

@@ -29,7 +29,7 @@ def start(plan: Plan, cluster: str) -> None:
 
 @st.cache_resource(scope="session", on_release=SweepRun.cancel, show_spinner=False)
 def _ended_with_session(key: str, _run: SweepRun) -> SweepRun:
-    """Streamlit calls `on_release` when the session ends or its browser is gone."""
+    """Streamlit calls `on_release` when the session ends or its browser has disconnected."""
     return _run
 
 

@@ -10,7 +10,7 @@ from assignors.whatif.comparison import Outcome
 from assignors.whatif.quality import Quality
 
 MEASURES = {"lag_records": "lag", "produced_per_s": "rate", "weight": "weight"}
-"""Names of skews in `Quality`, and what people call them."""
+"""Names of skews in `Quality`, and their display names."""
 
 DRAINS = "Time until the slowest member has no lag"
 """The meaning of a drain time."""
@@ -20,7 +20,7 @@ COUNTS = ("moved", "stayed", "idle", "paused", "rebalances", "unassigned")
 
 
 def compare(outcomes: Sequence[Outcome], names: Mapping[str, str]) -> pd.DataFrame:
-    """One row per assignor, in the order given; unknown is missing. `names` are what people call members."""
+    """One row per assignor, in the order given; unknown is missing. `names` are the display names of members."""
     measures = [key for key in MEASURES if any(o.last and key in o.last.skews for o in outcomes)]
     columns = [*COLUMNS.split(), *(f"hottest_{MEASURES[key]}" for key in measures), "drains", "drain_s", "error"]
     frame = pd.DataFrame([_row(outcome, measures, names) for outcome in outcomes], columns=columns)

@@ -115,7 +115,7 @@ def lag_history(page: state.Shown, view: GroupView) -> LagHistory:
 
 @st.cache_resource(ttl=CACHE_S, max_entries=64, show_spinner=False)
 def _stored(history: ClusterHistory, group_id: str, span: Span) -> StoredPolls:
-    """The stored polls; an error is kept too, so that a broken history is not read again at each poll."""
+    """The stored polls; an error is cached too, so that a broken history is not read again at each poll."""
     try:
         return StoredPolls(queries(history).polls(group_id, span))
     except HistoryError as error:

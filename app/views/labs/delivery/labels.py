@@ -1,4 +1,4 @@
-"""What people call strategies, failures and records."""
+"""Display names of strategies, failures and records."""
 
 from collections.abc import Iterable, Mapping
 

@@ -26,7 +26,7 @@ def moment(story: DeliveryStory) -> None:
         return
     steps = first_life(story.lab, story.failed_commits)
     when = " at the next poll after" if story.kind in _REBALANCES else " after"
-    widgets.note(f"The failure happens{when} step {story.step} of the {len(steps)} steps of consumer A.")
+    widgets.note(f"The failure happens{when} step {story.step} of consumer A's {len(steps)} steps.")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         stepper(
             "step",

@@ -1,4 +1,4 @@
-"""Why can a consumer not see a record yet, and when is one lost?"""
+"""When is a record visible, and when is one lost?"""
 
 import streamlit as st
 
