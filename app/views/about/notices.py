@@ -1,4 +1,4 @@
-"""The targets of notices on the About page: and whether they accept them."""
+"""The targets of notices on the About page, and whether they accept what they are sent."""
 
 from typing import TYPE_CHECKING
 
