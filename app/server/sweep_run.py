@@ -134,7 +134,7 @@ class SweepRun:
         if code == -signal.SIGALRM:
             why = f"The sweep was stopped: it had not ended after {self.deadline_s} s"
             return GroupscopeError(why, SMALLER)
-        return GroupscopeError(f"The sweep process ended {how_it_ended(code)}", "The server's log has more.")
+        return GroupscopeError(f"The sweep process ended {how_it_ended(code)}", "See the server's log.")
 
 
 def plan_of(scenarios: Sequence[Scenario], request: SweepRequest) -> Plan:

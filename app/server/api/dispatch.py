@@ -85,7 +85,7 @@ def route(endpoint: Endpoint[Any]) -> EncodedRoute:
             return _refusal(error)
         except Exception:  # a bug: the client gets no traceback
             log.exception("%s %s: internal error", endpoint.method, endpoint.path)
-            return _refusal(ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error. The server's log has more."))
+            return _refusal(ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error. See the server's log."))
 
     return EncodedRoute(endpoint.path, respond, methods=[endpoint.method])
 

@@ -62,7 +62,7 @@ def tool_server(dashboard: str | None, first_poll_s: float = 0.0) -> Server[Any]
             return _result(error.document(), is_error=True)
         except Exception:  # a bug: the client gets no traceback
             log.exception("tool %s: internal error", tool.name)
-            bug = ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error. The server's log has more.")
+            bug = ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error. See the server's log.")
             return _result(bug.document(), is_error=True)
 
     return Server(

@@ -83,7 +83,7 @@ class Worker:
         if timed_out.is_set():
             return TimedOut(f"There was no result after {deadline_s:g} s, so the computation was stopped")
         how = how_it_ended(self._process.wait())
-        return NotComputed(f"The process that computed it ended {how}", "The server's log has more")
+        return NotComputed(f"The process that computed it ended {how}", "See the server's log")
 
 
 class WorkerPool:

@@ -117,7 +117,7 @@ def fleet(sweep: Sweep, frame: pd.DataFrame) -> None:
         widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
     widgets.note(
         "Busiest: the largest share of a group's load on one member, by rate if known, otherwise by weight, lag or "
-        f"partitions. Another assignor is recommended if it reduces this share by at least {MIN_REDUCTION:.0%}; fewer "
+        f"partitions. Another assignor is recommended if it reduces this share by at least {100 * MIN_REDUCTION:.0f} %; fewer "
         "members are recommended if none of them would have more load than the busiest member has now."
     )
 
@@ -161,7 +161,7 @@ def _fleet_table(rows: pd.DataFrame) -> None:
             "busiest": percent("Busiest", help="Share of the load that the busiest member has now"),
             "then": percent("After", help="The same, in the recommended case"),
             "moved": widgets.integer(
-                "Moved", 66, "How often a member gives up a partition; one partition can move several times"
+                "Moves", 66, "How often a member gives up a partition; one partition can move several times"
             ),
             "idle": widgets.integer("Idle", 46, "Members without a partition now"),
             "drains": c.TextColumn("Drains in", width=100, help="Now; a dash where rates or lag are unknown"),

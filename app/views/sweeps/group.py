@@ -130,7 +130,7 @@ STEPS_S = (1, 10, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400, 172
 
 CASES = {
     "members": Column("Members", 74),
-    "moved": Column("Moved", 62),
+    "moved": Column("Moves", 62),
     "stayed": Column("Stayed", 62),
     "paused": Column("Paused", 62),
     "rebalances": Column("Rebalances", 84),

@@ -25,7 +25,7 @@ class Measure:
 
 MEASURES = (
     Measure("hot_share", "Busiest share", "Share of all load that the busiest member has", is_share=True),
-    Measure("moved", "Moved", "How often a member gives up a partition; one partition can move several times"),
+    Measure("moved", "Moves", "How often a member gives up a partition; one partition can move several times"),
     Measure("spread", "Spread", "Difference between the largest and the smallest number of partitions of a member"),
     Measure("idle", "Idle", "Members without a partition"),
     Measure("drain_s", "Drains in", "Time until the slowest member has no lag", is_time=True),

@@ -4,14 +4,13 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import downloads, required_report, state, widgets
-from app.ui.groups.deletion import ESTIMATE, two_units
+from app.ui.groups.deletion import DELETED_IN, two_units
 from app.ui.groups.headlines import clocks
 from app.ui.table_limits import MAX_LAG_COLUMNS, MAX_OPTIONS, MAX_ROWS
 from app.views.topics import text, topic_tables
 from app.views.topics.state import topic_view, topics_table
 from app.views.topics.topic_tables import TopicView
 
-RETENTION_LEFT = f"Time until retention deletes the oldest record that the group has not read: {ESTIMATE}"
 ABOVE_LOG_START = (
     "Distance of the group's lowest offset from the log start, as a percentage of the log. "
     "Near 0 % and with lag: retention is about to delete unread records"
@@ -72,9 +71,11 @@ def _readers_table(rows: pd.DataFrame, at_ms: int) -> None:
             "since": widgets.since_column(),
             "lag": widgets.integer("Lag", 84, "Records behind in this topic"),
             "known": c.TextColumn("Known for", width=90, alignment="right"),
-            "left": widgets.seconds_column("Retention left", 110, RETENTION_LEFT),
+            "left": widgets.seconds_column("Deleted in", 94, DELETED_IN),
             "where": c.TextColumn(
-                "Partition", width=230, help="The partition with the least retention left, or why that is unknown"
+                "Partition",
+                width=230,
+                help="The partition whose unread records are deleted first, or why that is unknown",
             ),
             "lead": c.ProgressColumn(
                 "Above log start",

@@ -139,7 +139,7 @@ def side_by_side(played: Sequence[Played]) -> None:
     )
     widgets.note(
         "Paused: a member has given up its partitions and waits. Down: no member of the group consumes the partition. "
-        "Moved: how often a partition changed owners. Twice, lost: records, at the rates of the scenario or an "
+        "Moves: how often a partition changed owners. Twice, lost: records, at the rates of the scenario or an "
         "assumed 10 records/s per partition."
     )
 
@@ -147,7 +147,7 @@ def side_by_side(played: Sequence[Played]) -> None:
 SUMMARY_COLUMNS = {
     "protocol": Column("Protocol", 96),
     "rebalances": Column("Rebalances", 88, "How often the group became Stable with a new generation or epoch"),
-    "moved": Column("Moved", 60),
+    "moved": Column("Moves", 60),
     "paused_max_ms": Column("Paused, worst", 104, "The total pause of the member that was paused longest, ms"),
     "paused_sum_ms": Column("Paused, sum", 96, "All members together, ms"),
     "down_max_ms": Column("Down, worst", 96, "The total downtime of the partition that was down longest, ms"),

@@ -113,7 +113,7 @@ def test_a_compressed_body_is_refused_by_the_name_of_its_encoding(path: str) -> 
 def test_a_bug_is_a_problem_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "selected", lambda *_: [10_000])
     answer = ask(GROUPS)
-    assert (answer.status, answer.json["detail"]) == (500, "Internal error. The server's log has more.")
+    assert (answer.status, answer.json["detail"]) == (500, "Internal error. See the server's log.")
     assert "IndexError" not in answer.text
 
 

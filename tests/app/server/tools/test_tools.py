@@ -280,7 +280,7 @@ def test_a_bug_is_answered_without_its_text(monkeypatch: pytest.MonkeyPatch) -> 
         raise RuntimeError("s3cret")
 
     monkeypatch.setattr(feeds.HandFeed, "latest", broken)
-    assert refused("list_groups")["detail"] == "Internal error. The server's log has more."
+    assert refused("list_groups")["detail"] == "Internal error. See the server's log."
 
 
 class LateFeed(feeds.HandFeed):
