@@ -117,8 +117,9 @@ def fleet(sweep: Sweep, frame: pd.DataFrame) -> None:
         widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
     widgets.note(
         "Busiest: the largest share of a group's load on one member, by rate if known, otherwise by weight, lag or "
-        f"partitions. Another assignor is recommended if it reduces this share by at least {100 * MIN_REDUCTION:.0f} %; fewer "
-        "members are recommended if none of them would have more load than the busiest member has now."
+        "partitions. Another assignor is recommended if it reduces this share by at least "
+        f"{100 * MIN_REDUCTION:.0f} %; fewer members are recommended if none of them would have more load than the "
+        "busiest member has now."
     )
 
 

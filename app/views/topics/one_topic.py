@@ -75,7 +75,7 @@ def _readers_table(rows: pd.DataFrame, at_ms: int) -> None:
             "where": c.TextColumn(
                 "Partition",
                 width=230,
-                help="The partition whose unread records are deleted first, or why that is unknown",
+                help="The one whose unread records are deleted first, or why it is unknown",
             ),
             "lead": c.ProgressColumn(
                 "Above log start",
