@@ -85,7 +85,7 @@ class Broker:
         try:
             _wait_until_all_serve([self])
         except PortTaken as error:
-            raise EmbeddedError(str(error), "Start the cluster again: it then takes other ports.") from error
+            raise EmbeddedError(str(error), "Start the cluster again: it will use other ports.") from error
 
     def log_tail(self, lines: int = _LOG_LINES) -> list[str]:
         """The last lines that the broker wrote since its last start; frames of stack traces are left out."""
@@ -161,7 +161,9 @@ class EmbeddedKafka:
             except BaseException:
                 self.stop()
                 raise
-        raise EmbeddedError(f"{taken}, {_PORT_ATTEMPTS} times over", "Free some ports between 20000 and 32000.")
+        raise EmbeddedError(
+            f"{taken}, on {_PORT_ATTEMPTS} attempts in a row", "Free some ports between 20000 and 32000."
+        )
 
     def stop(self) -> None:
         """End the brokers and remove their data. May be called at any time, and again."""

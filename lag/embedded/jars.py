@@ -101,8 +101,8 @@ def _fetch_all(jars: Sequence[LockedJar], folder: Path, mirror: str | None) -> N
             _in_parallel(jars, lambda jar: _fetch_one(jar, folder, Path(arrivals), mirror))
     except OSError as error:
         raise EmbeddedError(
-            f"The jars cannot be kept in {folder}: {error.strerror or error}",
-            "Free space or permit writing there, or set GROUPSCOPE_CACHE to another folder.",
+            f"The jars cannot be stored in {folder}: {error.strerror or error}",
+            "Free up space or allow writing there, or set GROUPSCOPE_CACHE to another folder.",
         ) from error
 
 

@@ -181,17 +181,17 @@ def _sentence(group: Group, different: tuple[Difference, ...], partitions: int) 
     name = group.assignor or ""
     if different:
         have = "partition has" if partitions == 1 else "partitions have"
-        return f"{len(different)} of {partitions} {have} another owner than {name} computes from what it last knew."
-    rule = RULES.get(name, f"{name} has a rule of its own")
+        return f"{len(different)} of {partitions} {have} a different owner than {name} computes from what it last knew."
+    rule = RULES.get(name, f"{name} follows its own rule")
     text = f"The assignor computes exactly this assignment from what the members own: {rule}."
     if name in RANDOM_ORDER and any(member.instance_id is None for member in group.members):
-        text += " Member ids are random, so after a restart the same clients may be in another order."
+        text += " Member ids are random, so after a restart the same clients may be in a different order."
     return text
 
 
 def _reasons(group: GroupSnapshot, topics: Mapping[str, Topic], different: tuple[Difference, ...]) -> Iterator[str]:
     found = [*_of_state(group), *_of_topics(group, topics, different), *_of_members(group, topics)]
-    yield from found or ["No reason found: the leader or broker may run another version of the assignor."]
+    yield from found or ["No reason found: the leader or broker may run a different version of the assignor."]
 
 
 def _of_state(group: GroupSnapshot) -> Iterator[str]:
@@ -202,7 +202,7 @@ def _of_state(group: GroupSnapshot) -> Iterator[str]:
     elif group.state in UNSETTLED_STATES:
         yield f"Rebalancing: the group is {group.state}."
     if group.epoch is not None and group.assignment_epoch is not None and group.assignment_epoch < group.epoch:
-        epochs = f"epoch {group.epoch}, target of epoch {group.assignment_epoch}"
+        epochs = f"epoch {group.epoch}, the target at epoch {group.assignment_epoch}"
         yield f"Members or topics have changed since the target was computed: the group is at {epochs}."
     if not group.complete:
         yield f"The group was read only in part: {'; '.join(problem.cause for problem in group.problems)}."
@@ -243,7 +243,7 @@ def _of_clients(group: GroupSnapshot) -> Iterator[str]:
     versions = sorted({m.subscription_version for m in group.members if m.subscription_version is not None})
     if versions and versions[0] < JAVA_SUBSCRIPTION:
         who = f"subscriptions of version {', '.join(map(str, versions))} (Java since 3.5: {JAVA_SUBSCRIPTION})"
-        yield f"The group has {who}: an older or different client may have computed it."
+        yield f"The group has {who}: an older or different client may have computed the assignment."
     foreign = [member for member in group.members if _is_foreign(member.user_data, assignor_of(group))]
     if foreign:
         difference = OTHER_CLIENTS.get(group.assignor or "")

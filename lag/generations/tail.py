@@ -58,7 +58,7 @@ REFUSED_S = 30.0
 MAX_LOOK_BACKS_BEHIND = 2
 """A partition this many look-backs behind its end is started again near the end."""
 
-MISSING = Problem("unread", Scope.TOPIC, OFFSETS_TOPIC, "the brokers do not name its partitions now")
+MISSING = Problem("unread", Scope.TOPIC, OFFSETS_TOPIC, "the brokers list none of its partitions")
 STARTING = Problem("starting", Scope.TOPIC, OFFSETS_TOPIC, "its records are still being read for the first time")
 
 

@@ -18,13 +18,13 @@ from lag.times import wall_clock_ms
 
 ERROR_CAUSES: Mapping[str, tuple[str, str]] = {
     "No space left on device": ("the disk is full", "Free space there; nothing was lost or half written"),
-    "File too large": ("a file may not grow further", "Raise the limit of file sizes; nothing was half written"),
-    "Permission denied": ("reading or writing there is not permitted", "Permit it, or name another history"),
-    "Not a directory": ("it is no folder", "Name a folder"),
-    "Read-only file system": ("the file system is read-only", "Name another history"),
-    "reader version": ("it was written by a newer Delta Lake", "Upgrade groupscope here, or name another history"),
-    "reader feature": ("it was written by a newer Delta Lake", "Upgrade groupscope here, or name another history"),
-    "concurrent transaction": ("others kept changing the same rows", "Try again; nothing was half written"),
+    "File too large": ("a file has reached the size limit", "Raise the file size limit; nothing was half written"),
+    "Permission denied": ("reading or writing there is not permitted", "Grant access, or use another history"),
+    "Not a directory": ("it is not a folder", "Name a folder"),
+    "Read-only file system": ("the file system is read-only", "Use another history"),
+    "reader version": ("it was written by a newer Delta Lake", "Upgrade groupscope here, or use another history"),
+    "reader feature": ("it was written by a newer Delta Lake", "Upgrade groupscope here, or use another history"),
+    "concurrent transaction": ("other writers kept changing the same rows", "Try again; nothing was half written"),
 }
 """Part of an error's text -> cause and hint."""
 

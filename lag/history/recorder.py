@@ -94,7 +94,7 @@ class SnapshotRecorder:
             self._try(name, partial(self._write, name, [one for one in waiting if one[0] == name]))
         with self._changed:
             if self._dropped and not self._waiting:
-                log.warning("The history is written again; %d rows of polls are missing", self._dropped)
+                log.warning("The history is being written again; %d rows of polls are missing", self._dropped)
                 self._dropped = 0
 
     def _write(self, name: str, parts: list[tuple[str, pa.Table]]) -> None:
@@ -108,7 +108,7 @@ class SnapshotRecorder:
     def _drop(self, rows: int) -> None:
         """Logged when it starts, and with the number of rows when it ends."""
         if not self._dropped:
-            log.warning("The history is not written fast enough: the oldest polls are dropped")
+            log.warning("The history cannot be written fast enough: the oldest polls are dropped")
         self._dropped += rows
 
     def _try(self, what: str, do: Callable[[], object]) -> None:

@@ -251,7 +251,7 @@ def _refuse_newer(table: DeltaTable, path: str) -> None:
     if not version.isdigit() or int(version) > SCHEMA_VERSION:
         raise HistoryError(
             f"{path} was written by a newer groupscope (schema {version}, this one knows {SCHEMA_VERSION})",
-            "Upgrade groupscope here, or name another history",
+            "Upgrade groupscope here, or use another history",
         )
 
 

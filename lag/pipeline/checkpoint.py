@@ -75,14 +75,14 @@ def refuse_other_topic(history: History, run: Run, topic: OffsetsTopic) -> None:
     place = f"{history.root}/{FOLDER}"
     if run.cluster_id != topic.cluster_id:
         raise OtherTopic(
-            f"The checkpoint at {place} belongs to cluster {run.cluster_id}, and this is cluster {topic.cluster_id}",
-            "Name another --history for this cluster, or the brokers of that one",
+            f"The checkpoint at {place} belongs to cluster {run.cluster_id}, but this is cluster {topic.cluster_id}",
+            "Use another --history for this cluster, or connect to that one",
         )
     if run.topic_id != topic.topic_id:
         raise OtherTopic(
-            f"{OFFSETS_TOPIC} was deleted and created again since the checkpoint at {place}; its offsets are of other "
-            "records",
-            "Name a new --history; the old one stays readable",
+            f"{OFFSETS_TOPIC} was deleted and created again since the checkpoint at {place}; its offsets belong to "
+            "other records",
+            "Use a new --history; the old one stays readable",
         )
 
 
@@ -148,7 +148,7 @@ def _read(place: str) -> Run | None:
         stored = json.loads(data)
         return Run(stored["run_id"], stored["cluster_id"], stored["topic_id"], tuple(stored["bootstrap_until"]))
     except (ValueError, KeyError, TypeError):
-        raise HistoryError(f"{place} is damaged", "Restore it, or name another history") from None
+        raise HistoryError(f"{place} is damaged", "Restore it, or use another history") from None
 
 
 def _refuse_duplicates(history: History, topic: OffsetsTopic) -> None:
@@ -157,7 +157,7 @@ def _refuse_duplicates(history: History, topic: OffsetsTopic) -> None:
     where = f"cluster = {literal(topic.cluster_id)}"
     if len(history.query(f"SELECT src_offset FROM commits WHERE {where} LIMIT 1", "commits")):
         raise HistoryError(
-            f"{history.root} has commits of cluster {topic.cluster_id}, and its checkpoint is missing: all would "
-            "be recorded twice",
-            f"Restore {history.root}/{FOLDER}, or name another --history",
+            f"{history.root} has commits of cluster {topic.cluster_id}, but its checkpoint is missing: all of "
+            "them would be recorded twice",
+            f"Restore {history.root}/{FOLDER}, or use another --history",
         )

@@ -304,7 +304,7 @@ class _Silence:
 def _held_back(partitions: Sequence[int]) -> str:
     names = ", ".join(f"{OFFSETS_TOPIC}-{number}" for number in partitions)
     return (
-        f"A transaction in {names} has been open for over a minute: commits after its begin cannot be read, and the "
+        f"A transaction in {names} has been open for over a minute: commits after its start cannot be read, and the "
         "history ends there. `kafka-transactions.sh find-hanging` finds one that will never end"
     )
 
@@ -331,6 +331,6 @@ def _explained(history: History, message: str) -> GroupscopeError:
     if kafka is not None:
         reason = kafka.partition("org.apache.kafka.common.errors.")[2]
         return ConnectError(
-            f"{OFFSETS_TOPIC} cannot be read: {reason}", "Check that the cluster runs; start again to go on"
+            f"{OFFSETS_TOPIC} cannot be read: {reason}", "Check that the cluster is running; start again to continue"
         )
     return history_error(history.root, message)

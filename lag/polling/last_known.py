@@ -73,8 +73,9 @@ def _problem(group: GroupSnapshot) -> Problem:
     seen = f"{from_ms(group.at_ms):%Y-%m-%d %H:%M:%S} UTC"
     who = "its coordinator" if group.coordinator is None else f"its coordinator, broker {group.coordinator},"
     known = [row.lag_records for row in group.partitions if row.lag_records is not None]
-    lag = f"; it was {sum(known):,} records behind (known for {len(known)} of {len(group.partitions)} partitions)"
-    cause = f"{who} has not answered since {seen}: state and members are of that time{lag if known else ''}"
+    coverage = f"known for {len(known)} of {len(group.partitions)} partitions"
+    lag = f"; the group was {sum(known):,} records behind ({coverage})"
+    cause = f"{who} has not answered since {seen}: state and members are from that time{lag if known else ''}"
     return Problem(STALE, Scope.GROUP, group.group_id, cause, "Start the broker", len(group.partitions))
 
 

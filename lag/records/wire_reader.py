@@ -102,7 +102,7 @@ class Cursor:
         if size < 0:
             return None
         if size > _MAX_TEXT_BYTES:
-            raise Malformed(f"a text of {size} bytes, where {_MAX_TEXT_BYTES} are the most")
+            raise Malformed(f"a string of {size} bytes, where at most {_MAX_TEXT_BYTES} are allowed")
         self.take(size)
         return self.at - size, size
 

@@ -38,7 +38,7 @@ def headline(plan: Plan) -> str:
 def _removal(plan: Plan) -> str:
     removed = next((m for m in plan.members if m.member_id in plan.removed_members), None)
     who = "" if removed is None else f" ({removed.client_id or removed.member_id} at {removed.host})"
-    partitions = "its partitions go to the others" if len(plan.members) > 1 else "nobody else takes its partitions"
+    partitions = "its partitions go to the others" if len(plan.members) > 1 else "no other member takes its partitions"
     return f"Removes the static member {plan.instance_id}{who} from group {plan.group_id}; {partitions}."
 
 

@@ -20,7 +20,7 @@ from lag.errors import ConfigError
 from lag.rollup.error_budget import DEFAULT, Slo
 
 ENVIRONMENT = "GROUPSCOPE_SLO"
-_HINT = 'Write [[slo]] with slo_id = "...", threshold_s = 60, target = 0.99 and, if you like, groups = "billing-*"'
+_HINT = 'Write [[slo]] with slo_id = "...", threshold_s = 60, target = 0.99 and, optionally, groups = "billing-*"'
 
 
 class _Slo(BaseModel):

@@ -82,13 +82,13 @@ class Plan:
             raise ConfigError("There is no group to sweep", "Name a cluster, a snapshot or a fleet with groups.")
         if ends[-1] > MAX_CASES:
             hint = "Name fewer assignors, numbers of members or groups."
-            raise ConfigError(f"{ends[-1]:,} cases are more than the {MAX_CASES:,} of one sweep", hint)
+            raise ConfigError(f"{ends[-1]:,} cases are more than one sweep allows ({MAX_CASES:,})", hint)
 
     def _check_members(self, its: Scenario) -> None:
         most = self._members(its)[-1]
         if most > max(MAX_MEMBERS, len(its.members)):
             hint = "Name a smaller factor."
-            raise ConfigError(f"{most:,} members of {its.name} are more than the {MAX_MEMBERS:,} of one case", hint)
+            raise ConfigError(f"{most:,} members of {its.name} are more than one case allows ({MAX_MEMBERS:,})", hint)
 
     def __len__(self) -> int:
         return self._ends[-1]
@@ -119,7 +119,7 @@ def parse_assignors(words: Sequence[str]) -> tuple[str, ...]:
         return ()
     for word in words:
         if word not in BUILT_IN:
-            raise ConfigError(f"There is no assignor {word!r}", f"There are {', '.join(BUILT_IN)}, and {ALL}.")
+            raise ConfigError(f"There is no assignor {word!r}", f"Choose from {', '.join(BUILT_IN)}, or {ALL}.")
     return tuple(dict.fromkeys(words))
 
 
@@ -141,5 +141,5 @@ def parse_failures(words: Sequence[str]) -> tuple[Failure, ...]:
     """`none` and the named failures, unique. Raises ConfigError for an unknown one."""
     for word in words:
         if word not in list(Failure):
-            raise ConfigError(f"There is no failure {word[:40]!r}", f"There are {', '.join(Failure)}.")
+            raise ConfigError(f"There is no failure {word[:40]!r}", f"Choose from {', '.join(Failure)}.")
     return tuple(dict.fromkeys((Failure.NONE, *map(Failure, words))))

@@ -104,7 +104,7 @@ def _slow(group: GroupSnapshot, behind: Rows, names: Mapping[str, str]) -> Hint 
     others = len(working) - 1
     keep = "the other member keeps up" if others == 1 else f"the other {others} members keep up"
     return Hint(
-        f"Check member {names.get(owner or '', owner)}: its host, its threads and what it waits for.",
+        f"Check member {names.get(owner or '', owner)}: its host, its threads and what it is waiting for.",
         f"All partitions that fall behind ({plural(len(behind), 'partition')}) belong to it, and {keep}.",
         Remedy.RESTART_MEMBER,
         owner,
@@ -123,7 +123,7 @@ def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
         return Hint("Add members, or make processing faster.", f"It has {have}{more}.", Remedy.ADD_MEMBERS)
     if members < partitions:
         return Hint(
-            f"Change from {RANGE} to another assignor and add members, or make processing faster.",
+            f"Switch from {RANGE} to another assignor and add members, or make processing faster.",
             f"It has {have}, but no topic has more than {plural(members + free, 'partition')}: with {RANGE}, "
             "more members would be idle.",
         )

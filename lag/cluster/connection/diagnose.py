@@ -56,7 +56,7 @@ def advertised(settings: Settings, context: ssl.SSLContext | None, failures: Fai
     reasons = "; ".join(error.cause for error in found.values())
     return AddressError(
         f"{settings.servers} answers, but the addresses that the brokers advertise cannot be reached: {reasons}",
-        "Set advertised.listeners of the brokers to addresses that are open from here, "
+        "Set the brokers' advertised.listeners to addresses that can be reached from here, "
         "or run groupscope in the brokers' network.",
     )
 
@@ -143,7 +143,7 @@ class _Case:
                 return AddressError(cause, "Check that a broker listens on this port and is running.")
             case TimeoutError():
                 cause = f"{self._at} cannot be reached: no answer in {STEP_S:g} s"
-                return AddressError(cause, "Check host, port and firewalls in between.")
+                return AddressError(cause, "Check the host, the port and any firewall between.")
         cause = f"{self._at} cannot be reached: {getattr(error, 'strerror', None) or type(error).__name__}"
         return AddressError(cause, "Check host, port and network.")
 

@@ -24,7 +24,7 @@ _CLOCKS = "Synchronize the clocks of this machine, the KDC and the brokers: they
 _HINTS = {
     6: "Check principal in sasl.jaas.config, and that the KDC of its realm has it.",  # KRB5KDC_ERR_C_PRINCIPAL_UNKNOWN
     7: "Check sasl.kerberos.service.name, and name brokers as in their principals (service/host@REALM).",
-    18: "Let the administrator of the KDC unlock the principal.",  # KRB5KDC_ERR_CLIENT_REVOKED
+    18: "Ask the KDC's administrator to unlock the principal.",  # KRB5KDC_ERR_CLIENT_REVOKED
     23: "Renew the principal's password and export its keytab again.",  # KRB5KDC_ERR_KEY_EXP
     24: "The key in the keytab is not the principal's current one: export the keytab again.",
     31: "The key in the keytab is not the principal's current one: export the keytab again.",
@@ -33,14 +33,14 @@ _HINTS = {
     141: "Run kinit, or give a keytab (useKeyTab=true keyTab=… principal=…).",  # KRB5_CC_NOTFOUND
     148: _CLOCKS,  # KRB5_KDCREP_SKEW
     154: "Check the realm of the principal, and krb5.conf (KRB5_CONFIG).",  # KRB5_REALM_UNKNOWN
-    156: "Check kdc in krb5.conf (KRB5_CONFIG), and that its port is open from here.",  # KRB5_KDC_UNREACH
+    156: "Check kdc in krb5.conf (KRB5_CONFIG), and that its port can be reached from here.",  # KRB5_KDC_UNREACH
     181: "Export the keytab of this principal, or set principal to one that klist -kt shows.",  # KRB5_KT_NOTFOUND
     195: "Run kinit, or give a keytab (useKeyTab=true keyTab=… principal=…).",  # KRB5_FCC_NOFILE
     220: "Check kdc in krb5.conf (KRB5_CONFIG): its host name is unknown.",  # KRB5_REALM_CANT_RESOLVE
 }
 _NO_CACHE = (141, 195)
 _NOT_INSTALLED = (
-    "Install groupscope[kerberos]; it is compiled, with a C compiler and Kerberos's headers (Debian: gcc libkrb5-dev)."
+    "Install groupscope[kerberos]; building it takes a C compiler and the Kerberos headers (Debian: gcc libkrb5-dev)."
 )
 _number = itertools.count(1)
 
@@ -73,7 +73,7 @@ class Tickets:
         try:
             error = done.get(timeout=self._timeout_s)
         except queue.Empty:
-            cause = f"No KDC answers within {self._timeout_s:g} s, for {self._login.who}"
+            cause = f"No KDC answers within {self._timeout_s:g} s for {self._login.who}"
             raise AddressError(cause, _HINTS[156]) from None
         if error is not None:
             raise error
@@ -126,7 +126,7 @@ class Tickets:
     def _explained(self, error: Any) -> ConnectError:
         code, keytab = error.min_code - _ERRORS, self._login.keytab
         if keytab is not None and code in _NO_CACHE:  # what MIT Kerberos says when the keytab is of no use
-            return AuthenticationError(f"The keytab {keytab} has no key of {self._login.who}", _HINTS[181])
+            return AuthenticationError(f"The keytab {keytab} has no key for {self._login.who}", _HINTS[181])
         reason = " ".join(error.get_all_statuses(error.min_code, False)) or str(error)
         kind = AddressError if code in (154, 156, 220) else AuthenticationError
         return kind(

@@ -16,7 +16,7 @@ DEFAULT_SERVICE = "kafka"
 _MODULE = "com.sun.security.auth.module.Krb5LoginModule"
 _HINT = (
     f'Set sasl.jaas.config={_MODULE} required useKeyTab=true keyTab="/path" principal="name@REALM"; '
-    "or useTicketCache=true for the tickets of kinit."
+    "or useTicketCache=true for the tickets from kinit."
 )
 
 
@@ -66,7 +66,7 @@ def _service(settings: Settings, options: Mapping[str, str]) -> str:
     if here and there and here != there:
         raise ConfigError(
             f"sasl.kerberos.service.name is {here!r}, but serviceName in sasl.jaas.config is {there!r}",
-            "Set one of them, to the first part of the brokers' principals.",
+            "Set only one of them, to the first part of the brokers' principals.",
         )
     return here or there or DEFAULT_SERVICE
 

@@ -55,7 +55,7 @@ def msk_login(settings: Settings, options: Mapping[str, str]) -> MskLogin:
     if options.get("awsProfileName") and options.get("awsRoleArn"):
         raise ConfigError(
             "awsProfileName and awsRoleArn in sasl.jaas.config are mutually exclusive",
-            "Set one of them; a profile of AWS can name the role itself (role_arn).",
+            "Set one of them; an AWS profile can name the role itself (role_arn).",
         )
     return MskLogin(
         _region(settings),

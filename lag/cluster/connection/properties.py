@@ -77,7 +77,7 @@ def _decode(data: bytes, source: str) -> str:
     except UnicodeDecodeError:
         text = data.decode("latin-1")
     if _BINARY.search(text):
-        raise ConfigError(f"{source} is not a text file", "Name a client.properties file of lines like key=value.")
+        raise ConfigError(f"{source} is not a text file", "Name a client.properties file with lines like key=value.")
     return text
 
 

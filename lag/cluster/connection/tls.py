@@ -151,7 +151,7 @@ def _open_store(
     try:
         return pkcs12.load_pkcs12(data, secret)
     except (ValueError, UnsupportedAlgorithm):
-        wrong = "does not open it, or the file is damaged"
+        wrong = "is wrong, or the file is damaged"
         state = "is missing, or it is not a PKCS#12 file" if password is None else wrong
         raise ConfigError(f"{name} cannot be opened: {password_key} {state}", f"Correct {password_key}.") from None
 

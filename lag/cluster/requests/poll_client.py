@@ -102,7 +102,7 @@ class PollClient:
     def no_answer(self) -> ConnectError:
         """The error for a poll in which no broker answered."""
         reasons = "; ".join(sorted({problem.cause for problem in self.failed.values()})) or "no broker is known"
-        return ConnectError(f"No broker answers: {reasons}", "Check that the cluster runs")
+        return ConnectError(f"No broker answers: {reasons}", "Check that the cluster is running")
 
     async def _within_deadline(self, answer: Future, node: int, started: float) -> Message:
         wait_s = self._silence_s
@@ -129,7 +129,7 @@ class PollClient:
             hint = "Check that it is a Kafka broker, and that no proxy changes its answers"
             return Problem("garbled", Scope.BROKER, str(node), cause, hint)
         cause = f"broker {node} at {where} cannot be reached: {_reason(error)}"
-        return Problem("unreachable", Scope.BROKER, str(node), cause, "Check that it runs, and the network to it")
+        return Problem("unreachable", Scope.BROKER, str(node), cause, "Check that it is running, and the network to it")
 
 
 def chunks(items: list[Item], size: int) -> Iterable[list[Item]]:

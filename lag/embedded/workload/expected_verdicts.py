@@ -50,7 +50,7 @@ _CASES = (
         "fraud-scoring",
         Status.OK,
         "One member on two topics",
-        "Reads beside order-fulfilment and payment-settlement, with its own commits.",
+        "Reads alongside order-fulfilment and payment-settlement, with its own commits.",
     ),
     Case(
         "search-indexer",
@@ -68,7 +68,7 @@ _CASES = (
         "ledger-export",
         Status.OK,
         "Simple consumer",
-        "Names its partitions itself and commits: the group has commits that move, but never a member.",
+        "Assigns its own partitions and commits: the committed offsets move, but the group never has a member.",
     ),
     Case(
         "settlement-reporting",
@@ -104,7 +104,8 @@ _CASES = (
         "ad-attribution",
         Status.REWOUND,
         "Rewinds",
-        "A member that has read its partition seeks back 200 records, commits that, and reads them again for 40 s.",
+        "A member that has read its partition seeks back 200 records, commits that offset and reads them again for "
+        "40 s.",
     ),
     Case(
         "recommendation-training",
@@ -136,7 +137,7 @@ _CASES = (
         "legacy-crm-sync",
         Status.TOPIC_DELETED,
         "Commits of a deleted topic",
-        "The topic is gone, its commits 40 and 60 are still there.",
+        "The topic is gone, but its committed offsets 40 and 60 are still there.",
     ),
     Case(
         "coupon-redemption",

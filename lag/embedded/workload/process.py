@@ -83,7 +83,7 @@ class Workload:
                 return
             if time.monotonic() > deadline_s:
                 waiting = ", ".join(state.waiting) or "the first records"
-                raise EmbeddedError(f"The demo workload is not ready after {timeout_s:.0f} s; it waits for {waiting}")
+                raise EmbeddedError(f"The demo workload is not ready after {timeout_s:.0f} s, waiting for {waiting}")
             time.sleep(POLL_S)
 
     def stop(self) -> None:

@@ -71,7 +71,7 @@ class PanelTransactions:
         """Commit or abort the topic's transaction."""
         producer = self._open.pop(topic, None)
         if producer is None:
-            raise EmbeddedError(f"No transaction of the panel's is open on {topic}", "Open one first.")
+            raise EmbeddedError(f"The panel has no open transaction on {topic}", "Open one first.")
         if commit:
             producer.commit_transaction(FINISH_S)
         else:

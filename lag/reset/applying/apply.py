@@ -89,7 +89,7 @@ def apply_plan(
         audit(ChangeEvent(Step.ENDED, now_ms(), plan, reason=f"requested, but not read back: {unread}"))
         raise ConnectError(
             f"The changes were requested, but the result cannot be read: {unread.cause}",
-            "Run groupscope reset verify: it says what is done",
+            "Run groupscope reset verify: it shows what was done",
         ) from unread
     applied = Applied(plan, now_ms(), found, error, undo)
     audit(ChangeEvent(Step.ENDED, applied.ended_at_ms, plan, applied))

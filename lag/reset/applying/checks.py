@@ -45,7 +45,7 @@ def refuse_other_cluster(plan: Plan, now: GroupReading) -> None:
     """Raise ResetRefused if the plan was made for another cluster."""
     if plan.cluster_id is not None and now.cluster_id != plan.cluster_id:
         raise ResetRefused(
-            f"The plan is for cluster {plan.cluster_id}, this is cluster {now.cluster_id}",
+            f"The plan is for cluster {plan.cluster_id}, but this is cluster {now.cluster_id}",
             "Connect to the cluster of the plan, or make a plan for this one",
         )
 

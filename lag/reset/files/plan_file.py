@@ -126,7 +126,7 @@ class PlanFile(_Strict):
         if len({(row.topic, row.partition) for row in self.partitions}) < len(self.partitions):
             raise ValueError("a partition is listed twice")
         if (self.kind is Kind.REMOVE_MEMBER) != (self.instance_id is not None):
-            raise ValueError("instance_id belongs to the kind remove_member")
+            raise ValueError("instance_id is for the kind remove_member only")
         return self
 
 
@@ -143,7 +143,7 @@ def write_new(path: Path, text: str) -> None:
         raise ConfigError(f"{path} already exists", "Name another file: plans are not overwritten") from None
     except OSError as error:
         raise ConfigError(
-            f"{path} cannot be written: {error.strerror}", "Name a file in a folder that you may write"
+            f"{path} cannot be written: {error.strerror}", "Name a file in a folder that you can write to"
         ) from None
 
 

@@ -22,7 +22,7 @@ def effect(lag: PartitionLag, to_offset: int) -> Effect:
     A consumer below the log start, or beyond the log end, can read on from there only.
     """
     if lag.log_start is None or lag.log_end is None:
-        return Effect(None, None, None, "the log's ends are not known")
+        return Effect(None, None, None, "the log start or log end is not known")
     beyond = to_offset > lag.log_end
     lag_after = None if beyond else lag.log_end - max(to_offset, lag.log_start)
     if lag.committed is None:

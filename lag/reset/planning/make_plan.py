@@ -112,7 +112,7 @@ def refuse_type(group: GroupReading) -> None:
     if tool := _OTHER_TOOLS.get(group.type or GroupType.UNKNOWN):
         raise ResetRefused(
             f"{group.group_id} is a {group.type} group: its offsets are not those of a consumer group",
-            f"Use {tool} --reset-offsets of Kafka",
+            f"Use Kafka's {tool} --reset-offsets",
         )
     if group.problems:
         problem = group.problems[0]
@@ -223,7 +223,7 @@ def _moved(row: PartitionPlan, position: Position, goal: Target) -> PartitionPla
 def _deleted(tp: TopicPartition, position: Position | None) -> PartitionPlan:
     row = _row(tp, position)
     if position is None or position.commit is None:
-        return replace(row, reason="nothing is committed that could be deleted")
+        return replace(row, reason="there is no committed offset to delete")
     return replace(row, action=Action.DELETE)
 
 

@@ -66,7 +66,7 @@ def target(specification: Specification, tp: TopicPartition, position: Position 
             return _at_time(found.offsets.get(tp, "it was not looked up"), lag.log_end)
         case Shift(by):
             if lag.committed is None:
-                return Target(None, "nothing is committed that could be shifted")
+                return Target(None, "there is no committed offset to shift")
             return within(lag.committed + by, lag.log_start, lag.log_end)
         case Exact(offset):
             return within(offset, lag.log_start, lag.log_end)

@@ -44,7 +44,7 @@ def test_plan_that_the_assignor_gives_again_is_the_same() -> None:
     assert found.sentence == (
         "The assignor computes exactly this assignment from what the members own: range cuts each topic into "
         "contiguous ranges, members in order of instance id, else of member id. Member ids are random, so after a "
-        "restart the same clients may be in another order."
+        "restart the same clients may be in a different order."
     )
 
 
@@ -74,9 +74,9 @@ def test_cooperative_group_is_planned_from_what_was_claimed_not_from_what_came_o
     assert found.moves_now == 0  # balanced, so a rebalance now would leave all where it is
     assert (
         found.sentence
-        == "2 of 6 partitions have another owner than cooperative-sticky computes from what it last knew."
+        == "2 of 6 partitions have a different owner than cooperative-sticky computes from what it last knew."
     )
-    assert found.reasons == ("No reason found: the leader or broker may run another version of the assignor.",)
+    assert found.reasons == ("No reason found: the leader or broker may run a different version of the assignor.",)
 
 
 def test_sticky_group_is_planned_from_its_user_data() -> None:
@@ -175,12 +175,13 @@ def test_share_group_compares_all_the_owners_of_a_partition() -> None:
             classic(member("b", tps(0, 1, 2)), member("a", tps(3, 4, 5), subscription_version=1)),
             TOPICS,
             "The group has subscriptions of version 1 (Java since 3.5: 3): an older or different client may have "
-            "computed it.",
+            "computed the assignment.",
         ),
         (
             modern(member("b", tps(0, 1, 2)), member("a", tps(3, 4, 5)), epoch=6, state="Assigning"),
             TOPICS,
-            "Members or topics have changed since the target was computed: the group is at epoch 6, target of epoch 5.",
+            "Members or topics have changed since the target was computed: "
+            "the group is at epoch 6, the target at epoch 5.",
         ),
         (
             modern(member("b", tps(0, 1, 2)), member("a", tps(3, 4, 5)), state="Reconciling"),

@@ -220,8 +220,8 @@ def test_what_waits_is_bounded_and_the_oldest_is_given_up_and_told(
     kept += len(history.query("SELECT 1 FROM group_snapshots", "group_snapshots"))
     made.flush()
     assert [record.message for record in caplog.records] == [
-        "The history is not written fast enough: the oldest polls are dropped",
-        f"The history is written again; {100 * 5 - kept} rows of polls are missing",
+        "The history cannot be written fast enough: the oldest polls are dropped",
+        f"The history is being written again; {100 * 5 - kept} rows of polls are missing",
     ]
 
 

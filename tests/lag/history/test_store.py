@@ -123,7 +123,7 @@ def test_a_replacement_that_others_always_get_in_the_way_of_is_given_up_and_told
     for number in range(3):
         history.append("commits", rows("commits", {"src_offset": number}))
     tries = compacting_meanwhile(history, monkeypatch, MAX_TRIES)
-    with pytest.raises(HistoryError, match=r"others kept changing the same rows\. Try again"):
+    with pytest.raises(HistoryError, match=r"other writers kept changing the same rows\. Try again"):
         history.replace("commits", rows("commits", {"src_offset": 7}), "src_offset = 1 OR src_offset = 7")
     assert (offsets(history), len(tries)) == ([0, 1, 2, *range(101, 101 + MAX_TRIES)], MAX_TRIES)
 
@@ -227,7 +227,9 @@ def test_a_disk_that_takes_no_more_loses_nothing_that_was_there(history: History
     history.append("commits", rows("commits", {"src_offset": 1}))
     with writer(history.root, "a", "1", "600") as process:
         said = process.communicate(timeout=60)[0]
-    assert said.startswith(f"The history at {history.root}/commits cannot be used: a file may not grow further. "), said
+    assert said.startswith(
+        f"The history at {history.root}/commits cannot be used: a file has reached the size limit. "
+    ), said
     assert offsets(history) == [1]
 
 

@@ -47,8 +47,8 @@ def test_the_topic_of_the_run_is_gone_on_with_wherever_it_ends(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("topic", "said"),
     [
-        (replace(TOPIC, cluster_id="c2"), "belongs to cluster c1, and this is cluster c2. Name another --history"),
-        (replace(TOPIC, topic_id="id2"), "__consumer_offsets was deleted and created again .* Name a new --history"),
+        (replace(TOPIC, cluster_id="c2"), "belongs to cluster c1, but this is cluster c2. Use another --history"),
+        (replace(TOPIC, topic_id="id2"), "__consumer_offsets was deleted and created again .* Use a new --history"),
     ],
 )
 def test_another_cluster_or_topic_is_refused(tmp_path: Path, topic: OffsetsTopic, said: str) -> None:

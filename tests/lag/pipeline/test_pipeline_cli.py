@@ -229,7 +229,7 @@ def test_status_of_a_folder_without_a_history_is_an_error(tmp_path: Path, json: 
         status(str(tmp_path / "nowhere"), json=json)
     file = tmp_path / "file"
     file.write_text("text")
-    with pytest.raises(HistoryError, match="cannot be used: it is no folder"):
+    with pytest.raises(HistoryError, match="cannot be used: it is not a folder"):
         status(str(file), json=json)
 
 

@@ -127,9 +127,9 @@ def test_another_cluster_behind_the_same_address_ends_a_stream_before_anything_o
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(end_of_log, "ASK_EVERY_S", 0.5 if found_by == "a look" else 3600.0)
-        with pytest.raises(HistoryError, match="and this is cluster other") as refused:
+        with pytest.raises(HistoryError, match="but this is cluster other") as refused:
             run_on(stream, history, once(change))
-    assert refused.value.hint == "Name another --history for this cluster, or the brokers of that one"
+    assert refused.value.hint == "Use another --history for this cluster, or connect to that one"
     assert before == [found(history, id_), read_until(history)]
     assert planned(history) == []
     Stream(spark, history, Source.of(settings)).run(once=True, listeners=Listeners())
@@ -155,7 +155,7 @@ def test_a_topic_recreated_while_a_stream_runs_ends_it(
         admin.delete_topics([NAME])[NAME].result()
         commit(servers, "anew", {("orders", partition): 1 for partition in range(COMMITS)})
 
-    with pytest.raises(HistoryError, match=f"{NAME} was deleted and created again .* Name a new --history"):
+    with pytest.raises(HistoryError, match=f"{NAME} was deleted and created again .* Use a new --history"):
         run_on(stream, history, once(recreate))
     assert found(history, stream.outcome.cluster) == rows
 

@@ -209,7 +209,7 @@ def test_the_checkpoint_of_another_cluster_is_refused(history: History, once: Ru
     once()
     run = Path(history.root) / FOLDER / "run.json"
     run.write_text(json.dumps(json.loads(run.read_text()) | {"cluster_id": "other"}))
-    with pytest.raises(HistoryError, match=r"belongs to cluster other, and this is cluster .* Name another --history"):
+    with pytest.raises(HistoryError, match=r"belongs to cluster other, but this is cluster .* Use another --history"):
         once()
 
 
@@ -224,7 +224,7 @@ def test_a_topic_that_was_recreated_is_refused(history: History, once: Run) -> N
 def test_a_history_whose_checkpoint_is_gone_is_refused(history: History, once: Run) -> None:
     once()
     (Path(history.root) / FOLDER / "run.json").unlink()
-    with pytest.raises(HistoryError, match="all would be recorded twice"):
+    with pytest.raises(HistoryError, match="all of them would be recorded twice"):
         once()
 
 

@@ -43,7 +43,7 @@ def test_a_group_whose_coordinator_does_not_answer_is_kept() -> None:
     assert [member.member_id for member in known(billing).members] == ["m0", "m1"]
     assert [str(problem) for problem in known(billing).problems] == [
         "group billing: its coordinator, broker 2, has not answered since 2026-11-18 11:06:40 UTC: "
-        "state and members are of that time; it was 15 records behind (known for 2 of 2 partitions). "
+        "state and members are from that time; the group was 15 records behind (known for 2 of 2 partitions). "
         "Start the broker"
     ]
 

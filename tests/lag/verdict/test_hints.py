@@ -63,7 +63,7 @@ def test_members_are_not_added_when_each_partition_has_one(members: int) -> None
     ("assignor", "members", "action"),
     [
         ("range", 2, "Add members"),
-        ("range", 3, "Change from range"),
+        ("range", 3, "Switch from range"),
         ("range", 6, "Make processing faster"),
         ("sticky", 3, "Add members"),
         (None, 3, "Add members"),
@@ -107,7 +107,7 @@ def test_a_partition_that_is_not_hot_is_not_named(reads: list[int], gets: list[i
 
 def test_one_slow_member_is_named() -> None:
     assert found([10, 50, 10, 50], [50] * 4, 2) == Hint(
-        "Check member m0: its host, its threads and what it waits for.",
+        "Check member m0: its host, its threads and what it is waiting for.",
         "All partitions that fall behind (2 partitions) belong to it, and the other member keeps up.",
         Remedy.RESTART_MEMBER,
         "m0",

@@ -160,8 +160,8 @@ class TestAddresses:
     def test_brokers_that_advertise_an_unreachable_address_are_named(self, listeners: Listeners) -> None:
         assert refusal(settings(listeners["LOST"]), AddressError) == (
             f"{listeners['LOST']} answers, but the addresses that the brokers advertise cannot be reached: "
-            f"The host name {UNREACHABLE.host} is unknown. Set advertised.listeners of the brokers to addresses "
-            "that are open from here, or run groupscope in the brokers' network."
+            f"The host name {UNREACHABLE.host} is unknown. Set the brokers' advertised.listeners to addresses "
+            "that can be reached from here, or run groupscope in the brokers' network."
         )
 
 

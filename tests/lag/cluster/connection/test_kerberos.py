@@ -165,7 +165,7 @@ class TestRefusals:
     def test_a_keytab_of_somebody_else_is_named_as_such(self, scene: Scene) -> None:
         told = refusal(settings(scene.server, with_keytab(scene.keytab, f"bob@{REALM}")), AuthenticationError)
         assert told == (
-            f"The keytab {scene.keytab} has no key of principal bob@{REALM}. "
+            f"The keytab {scene.keytab} has no key for principal bob@{REALM}. "
             "Export the keytab of this principal, or set principal to one that klist -kt shows."
         )
 
@@ -200,7 +200,7 @@ class TestRefusals:
         monkeypatch.setenv("KRB5_CONFIG", str(scene.realm.krb5_conf("nobody.conf", port)))
         assert refusal(settings(scene.server, with_keytab(scene.keytab)), AddressError) == (
             f"Kerberos gives no ticket for principal {ALICE}: Cannot contact any KDC for realm '{REALM}'. "
-            "Check kdc in krb5.conf (KRB5_CONFIG), and that its port is open from here."
+            "Check kdc in krb5.conf (KRB5_CONFIG), and that its port can be reached from here."
         )
 
     def test_no_ticket_in_the_cache(self, scene: Scene, tmp_path: Path) -> None:

@@ -98,5 +98,5 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.Mo
         open_manager(settings(KEYTAB))
     assert str(caught.value) == (
         "GSSAPI needs the package gssapi, which is not installed. Install groupscope[kerberos]; "
-        "it is compiled, with a C compiler and Kerberos's headers (Debian: gcc libkrb5-dev)."
+        "building it takes a C compiler and the Kerberos headers (Debian: gcc libkrb5-dev)."
     )

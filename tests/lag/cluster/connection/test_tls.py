@@ -160,7 +160,9 @@ class TestRefusals:
         own = authority.sign("me").p12_file(tmp_path / "me.p12", SECRET)
         cause = f"ssl.keystore.location {own} cannot be opened: ssl.keystore.password"
         assert refusal(keystore_location=own).startswith(f"{cause} is missing, or")
-        assert refusal(keystore_location=own, keystore_password="x").startswith(f"{cause} does not open it")
+        assert refusal(keystore_location=own, keystore_password="x").startswith(
+            f"{cause} is wrong, or the file is damaged"
+        )
 
     def test_a_missing_or_wrong_key_password_is_named(self, authority: Authority, tmp_path: Path) -> None:
         own = authority.sign("me").pem_file(tmp_path / "me.pem", SECRET)

@@ -251,7 +251,7 @@ def test_a_static_member_is_removed(kafka: EmbeddedKafka, client: GroupClient, t
         assert applied(client, plan).is_done
         assert verify_plan(plan, client).is_done
         assert headline(plan).startswith(f"Removes the static member pod-1 (worker-1 at {plan.members[0].host}) from")
-        assert headline(plan).endswith("nobody else takes its partitions.")
+        assert headline(plan).endswith("no other member takes its partitions.")
         wait_until(lambda: all(m.member_id != plan.members[0].member_id for m in client.read(group, ()).members))
     finally:
         member.leave()

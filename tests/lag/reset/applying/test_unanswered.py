@@ -99,7 +99,7 @@ def test_what_is_written_but_not_read_back_is_no_refusal(error: GroupscopeError)
     assert isinstance(found, ConnectError)
     assert str(found) == (
         f"The changes were requested, but the result cannot be read: {error.cause}. "
-        "Run groupscope reset verify: it says what is done"
+        "Run groupscope reset verify: it shows what was done"
     )
     assert (group.offsets, outcomes) == ({T0: 10, T1: 10}, [Outcome.STARTED, Outcome.FAILED])
 
