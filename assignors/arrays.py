@@ -127,7 +127,7 @@ def group_arrays(group: Group) -> GroupArrays:
 def _check_ids(ids: Sequence[str]) -> None:
     if len(set(ids)) < len(ids):
         twice = next(member_id for member_id in ids if ids.count(member_id) > 1)
-        raise AssignorError(f"Member id {twice!r} appears twice. Give every member an id of its own.")
+        raise AssignorError(f"Member id {twice!r} appears twice. Give every member its own id.")
 
 
 def _lists(members: Sequence[Member]) -> tuple[tuple[tuple[str, ...], ...], NDArray[np.int32]]:

@@ -17,6 +17,6 @@ def suggestion(word: str, words: Iterable[str]) -> str:
     known = list(words)
     if close := get_close_matches(word, known, n=1):
         return f" Did you mean {shown(close[0])!r}?"
-    return (
-        f" There {'are' if known[1:] else 'is'} {', '.join(map(shown, known))}." if 0 < len(known) <= MAX_LISTED else ""
-    )
+    if not 0 < len(known) <= MAX_LISTED:
+        return ""
+    return f" {'Choose from' if known[1:] else 'The only one is'} {', '.join(map(shown, known))}."

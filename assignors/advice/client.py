@@ -171,7 +171,8 @@ def _outages(client: _Client) -> Iterator[Finding]:
     tolerated, (key, session) = client.workload.tolerated_outage_ms, client.session
     if client.is_static and tolerated is not None and session > tolerated:
         reason = (
-            f"The partitions of a dead static member wait for {session} ms, its session; {tolerated} ms are tolerated."
+            f"The partitions of a dead static member wait for its session of {session} ms; "
+            f"{tolerated} ms are tolerated."
         )
         yield warning(key, reason, "KIP-345", str(tolerated))
 

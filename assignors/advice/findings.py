@@ -59,7 +59,7 @@ def refused(properties: Properties, known: Mapping[str, Definition], source: str
         if not definition.takes(text):
             number = definition.whole(text) if definition.is_whole else None
             value = f"The value of {key} is refused" if number is None else f"{key} is {number}"
-            reason = f"{value}: Kafka's ConfigException asks for {definition.asked}."
+            reason = f"{value}: Kafka throws ConfigException, expecting {definition.asked}."
             better = None if definition.default is None else str(definition.default)
             yield error(key, reason, source, better)
 

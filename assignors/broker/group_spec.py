@@ -108,7 +108,7 @@ def server_group(group: Group, jdk: int = NEWEST_RULE_JDK, homogeneous: bool | N
     """
     ids = tuple(member.member_id for member in group.members)
     if len(set(ids)) < len(ids):
-        raise AssignorError(f"Member id {_first_double(ids)!r} appears twice. Give every member an id of its own.")
+        raise AssignorError(f"Member id {_first_double(ids)!r} appears twice. Give every member its own id.")
     _check_topics(group.topics.values())
     members = tuple(group.members[position] for position in string_order(ids))
     lists = _distinct(members)
@@ -127,7 +127,7 @@ def _is_homogeneous(members: Sequence[Member], lists: Sequence[tuple[str, ...]])
 def _check_topics(topics: Collection[Topic]) -> None:
     known = [topic.topic_id for topic in topics if topic.topic_id is not None]
     if len(set(known)) < len(known):
-        raise AssignorError(f"Topic id {_first_double(known)!r} appears twice. Give every topic an id of its own.")
+        raise AssignorError(f"Topic id {_first_double(known)!r} appears twice. Give every topic its own id.")
     counts = [topic.partitions for topic in topics]
     if min(counts, default=0) < 0:
         wrong = next(topic for topic in topics if topic.partitions < 0)

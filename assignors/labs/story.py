@@ -48,8 +48,8 @@ class Story(BaseModel):
 
     lab_name: ClassVar[str]
     name: str = Field(alias="story")
-    title: str = Field(max_length=120, description="a title of at most 120 letters")
-    shows: str = Field(max_length=400, description="a text of at most 400 letters")
+    title: str = Field(max_length=120, description="a title of at most 120 characters")
+    shows: str = Field(max_length=400, description="a text of at most 400 characters")
 
     def check(self) -> None:
         """Raises ValueError when the lab cannot play it."""
@@ -105,7 +105,7 @@ def from_values(values: Mapping[str, Any], stories: Mapping[str, S]) -> S:
     """The preset that `story` names, or the first, with the other values changed. Raises ScenarioError."""
     name = values.get("story", next(iter(stories)))
     if name not in stories:
-        message = f"There is no story {shown(str(name))!r}. There are {', '.join(stories)}."
+        message = f"There is no story {shown(str(name))!r}. Choose from {', '.join(stories)}."
         raise ScenarioError([Problem(None, "story", message)])
     return stories[name].changed(values)
 

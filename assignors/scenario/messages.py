@@ -41,7 +41,7 @@ def _sentence(error: ErrorDetails, model: type[BaseModel]) -> str:
     if kind == "sentence":
         return error["msg"]
     if loc[:1] == ("protocol",):
-        return "A setting is a text, a number, true or false."
+        return "A setting is a string, a number, true or false."
     return _SENTENCES[kind](context) if kind in _SENTENCES else f"{error['msg']}."
 
 
@@ -69,7 +69,7 @@ _SENTENCES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "dict_type": lambda _: _MAPPING,
     "model_type": lambda _: _MAPPING,
     "model_attributes_type": lambda _: _MAPPING,
-    "invalid_key": lambda _: "A key must be a text here. Quote it.",
+    "invalid_key": lambda _: "A key must be a string here. Quote it.",
     "string_type": lambda _: "A string is expected.",
     "int_type": lambda _: _WHOLE,
     "float_type": lambda _: "A number is expected, unquoted.",

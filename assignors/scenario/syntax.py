@@ -105,7 +105,7 @@ def _hint(problem: str) -> str:
 _HINTS = {
     "cannot start any token": " Indent with spaces, and quote values that begin with a sign.",
     "tab character": " Indent with spaces.",
-    "mapping values are not allowed": " Quote a text that contains ': ', and check the indentation.",
+    "mapping values are not allowed": " Quote text that contains ': ', and check the indentation.",
 }
 
 
@@ -174,7 +174,7 @@ def _items(stream: Iterator[Token], path: Path, most: Mapping[Path, int]) -> Ite
     limit = most.get(path)
     for at, item in enumerate(takewhile(_is_not_end, iter(lambda: next(stream), None))):
         if at == limit:
-            raise _refusal(item.line, f"At most {limit:,} fit here, and this is one more.", path)
+            raise _refusal(item.line, f"At most {limit:,} are allowed here, and this is one more.", path)
         yield _value(item, stream, (*path, at), most)
 
 

@@ -48,7 +48,7 @@ def duration_ms(value: object) -> int:
 
 def _text(value: object) -> object:
     if isinstance(value, bool | int | float):
-        raise wrong(f"{str(value).lower()} is not a text here. Quote it: '{str(value).lower()}'.")
+        raise wrong(f"{str(value).lower()} is not a string here. Quote it: '{str(value).lower()}'.")
     if isinstance(value, str) and not value:
         raise wrong("This must not be empty.")
     return value
@@ -123,7 +123,7 @@ def _partition_keys(value: Any) -> Any:
         return value
     keys = [int(key) if isinstance(key, str) and key.isdecimal() and len(key) < MOST_DIGITS else key for key in value]
     if len(set(keys)) < len(keys):
-        raise wrong("A partition is listed twice, as a number and as a text. Keep one.")
+        raise wrong("A partition is listed twice, as a number and as a string. Keep one.")
     return dict(zip(keys, value.values(), strict=True))
 
 

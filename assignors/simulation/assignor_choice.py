@@ -23,10 +23,10 @@ def assignor_for(name: str, protocol: RebalanceProtocol) -> str:
     a shared scenario must not run plugin code.
     """
     if name not in BUILT_IN:
-        reason = f"{name!r} is not Kafka's, and only Kafka's own assignors are simulated."
+        reason = f"{name!r} is not one of Kafka's assignors, and only those are simulated."
         raise AssignorError(f"{reason} Use one of them, or compare yours under What if.")
     if RebalanceProtocol.SHARE in (protocol, protocol_of(name)):
-        raise AssignorError("Share groups are not simulated: no member waits for a rebalance.")
+        raise AssignorError("Share groups are not simulated: their members never wait for a rebalance.")
     if protocol_of(name) is protocol:
         return name
     return _EQUIVALENTS[protocol].get(name, _DEFAULTS[protocol])

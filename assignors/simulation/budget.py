@@ -30,7 +30,7 @@ def check_budget(scenario: Scenario, settings: Settings, protocol: RebalanceProt
     _limit(sum(scenario.partitions_ever().values()), MOST_PARTITIONS, "partitions")
     if last_ms > MOST_DAYS * _DAY_MS:
         raise AssignorError(
-            f"The last event is after {last_ms / _DAY_MS:,.1f} days. A simulation has {MOST_DAYS} days."
+            f"The last event is after {last_ms / _DAY_MS:,.1f} days. A simulation lasts at most {MOST_DAYS} days."
         )
     _limit(members * last_ms // interval_ms, MOST_HEARTBEATS, "heartbeats until the last event")
 

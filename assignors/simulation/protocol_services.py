@@ -180,7 +180,7 @@ class ConsumerService(GroupCoordinatorService):
         if group.wants_refresh(self.env.kernel.now_ms):
             yield "no heartbeat has arrived since the topics changed"
         if self.coordinator.looks_for_topics:
-            yield "the broker has not matched its regular expressions with the topics yet"
+            yield "the broker has not matched its regular expressions against the topics yet"
         living = [client for client in self.clients.values() if isinstance(client, ConsumerClient) and client.alive]
         for client in living:
             member = group.members.get(client.member_id)

@@ -138,8 +138,8 @@ def _wrong(given: Mapping[str, str]) -> list[str]:
     problems = []
     for name, text in given.items():
         if name in _KNOWN and not _KNOWN[name].takes(text):
-            who = "the simulator" if name in _ASSUMED else "Kafka's ConfigException"
-            problems.append(f"{name} is {text.strip()[:40]!r}: {who} asks for {_KNOWN[name].asked}.")
+            asks = "the simulator expects" if name in _ASSUMED else "Kafka throws ConfigException, expecting"
+            problems.append(f"{name} is {text.strip()[:40]!r}: {asks} {_KNOWN[name].asked}.")
     return problems
 
 

@@ -72,7 +72,7 @@ def _assignor(chosen: str | Assignor) -> Assignor:
     if isinstance(chosen, str):
         return registry.get(chosen)
     if not isinstance(chosen.name, str):
-        raise AssignorError(f"The name of {type(chosen).__name__} is {chosen.name!r}. Make it a text.")
+        raise AssignorError(f"The name of {type(chosen).__name__} is {chosen.name!r}. Make it a string.")
     return chosen
 
 

@@ -240,14 +240,14 @@ def test_the_protocol_lab_plays_kafkas_assignors_only(
     yours = install_yours("first")
     page = open_page("protocol", scenario=link_codec.pack(begun))
     assert not page.exception
-    assert "'first' is not Kafka's" in told(page)
+    assert "'first' is not one of Kafka's" in told(page)
     assert yours.processes == set()
 
 
 def test_the_call_lab_plays_kafkas_assignors_only(install_yours: Callable[..., Yours]) -> None:
     yours = install_yours("first")
     script = "topic t 2\nA: join assignors=first\nA: sync"
-    with pytest.raises(ScenarioError, match=r"Line 2: there is no assignor 'first'\. There are range, "):
+    with pytest.raises(ScenarioError, match=r"Line 2: there is no assignor 'first'\. Choose from range, "):
         link_codec.decode({"story": "two-assignors", "script": link_codec.pack_text(script) or ""}, calls.STORIES)
     assert yours.processes == set()
 

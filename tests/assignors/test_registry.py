@@ -36,7 +36,7 @@ def test_all_seven_are_there_under_their_names() -> None:
     ("asked", "answer"),
     [
         ("cooperative_sticky", "No assignor is named 'cooperative_sticky'. Did you mean 'cooperative-sticky'?"),
-        ("", "No assignor is named ''. There are range, roundrobin, "),
+        ("", "No assignor is named ''. Choose from range, roundrobin, "),
     ],
 )
 def test_an_unknown_name_is_refused_with_a_hint(asked: str, answer: str) -> None:

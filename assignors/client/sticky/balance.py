@@ -103,7 +103,7 @@ def _has_outsiders(state: AssignmentState, topic_of: NDArray[np.int32], previous
 def _refuse_repetition(state: tuple[object, ...], seen: set[tuple[object, ...]]) -> None:
     if state in seen:
         raise AssignorError(
-            "Livelock: Kafka never returns from this group, because partitions go in circles between members that "
+            "Livelock: Kafka never finishes this assignment, because partitions move in circles between members that "
             "claim them from an older generation and no longer subscribe to their topics. Correct what they own."
         )
     seen.add(state)

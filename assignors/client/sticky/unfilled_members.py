@@ -44,7 +44,7 @@ class UnfilledMembers:
         owners = np.concatenate((turns, np.array(self.exactly_min_quota, dtype=np.int32), filled))
         if len(owners) < partitions:
             raise AssignorError(
-                "IllegalStateException: no member is left to be given partitions, because members claim to own "
+                "IllegalStateException: no member is left that can take partitions, because members claim to own "
                 "partitions that do not exist. Correct what they own."
             )
         return owners[:partitions]

@@ -146,10 +146,10 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
         if name not in SETTINGS:
             raise call.wrong(f"{name[:40]!r} is not used here. Use one of {listed(SETTINGS)}.")
         if self._broker.coordinator is not None:
-            raise call.wrong("settings of the broker come before the first request.")
+            raise call.wrong("broker settings must come before the first request.")
         number = call.number(1)
         if not COORDINATOR[name].takes(value):
-            raise call.wrong(f"{name} is {value}: Kafka's ConfigException asks for {COORDINATOR[name].asked}.")
+            raise call.wrong(f"{name} is {value}: Kafka throws ConfigException, expecting {COORDINATOR[name].asked}.")
         self._broker.settings[SETTINGS[name]] = number
         return f"{name} is {value}"
 
@@ -221,7 +221,7 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
         names = call.options.get("assignors", "range").split(",")
         for name in names:
             if name not in registry.BUILT_IN:  # others run as code of yours, which a script must not start
-                raise call.wrong(f"there is no assignor {name[:40]!r}. There are {listed(registry.BUILT_IN)}.")
+                raise call.wrong(f"there is no assignor {name[:40]!r}. Choose from {listed(registry.BUILT_IN)}.")
         return names
 
     def _sync(self, call: Call) -> str:
@@ -314,5 +314,5 @@ def _part(reply: JoinReply) -> str:
     if reply.leader != reply.member_id:
         return f"follows {reply.leader}"
     if reply.skip_assignment:
-        return "leads, and must not assign"
+        return "leads, but must not assign"
     return f"leads, and assigns for {listed(member.member_id for member in reply.members)}"

@@ -147,7 +147,7 @@ class Client(Machine):
     def _config(self, call: Call) -> str:
         name, value = call.words
         if self._begun:
-            raise call.wrong("settings come before the first call of the consumer: it reads them when it is created.")
+            raise call.wrong("settings must come before the first call: the consumer reads them when it is created.")
         if name not in CONFIG:
             raise call.wrong(f"{name[:40]!r} is not used here. Use one of {listed(CONFIG)}.")
         self._reader.config[name] = "" if value == "none" and name == "group.id" else checked(name, value)
@@ -288,7 +288,7 @@ class Client(Machine):
             raise Refusal("IllegalStateException", "it is not subscribed to topics, and nothing is assigned")
         if self._woken:
             self._woken = False
-            raise Refusal("WakeupException", "wakeup() was called before")
+            raise Refusal("WakeupException", "wakeup() was called earlier")
         parts = [] if self._mode is Mode.ASSIGNED else self._rejoin()
         parts += self._auto_commit()
         parts += self._reader.find_positions(self._assigned, self._now_ms)

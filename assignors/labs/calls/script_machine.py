@@ -55,7 +55,7 @@ class Verb:
         options = {part.partition("=")[0] for part in parts if "=" in part}
         fits = needed <= len(call.words) and (many or len(call.words) <= len(words))
         if not fits or call.options.keys() - options:
-            raise call.wrong(f"{call.text[:60]!r} does not fit. Write `{self.usage}`.")
+            raise call.wrong(f"{call.text[:60]!r} is not valid. Write `{self.usage}`.")
 
 
 class Machine(ABC):
@@ -95,7 +95,7 @@ def _turn(machine: Machine, verbs: Mapping[str, Verb], call: Call) -> Turn:
     verb = verbs.get(call.verb)
     if verb is None:
         close = get_close_matches(call.verb, verbs, 1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(verbs)}."
+        hint = f"Did you mean {close[0]!r}?" if close else f"Choose from {', '.join(verbs)}."
         raise call.wrong(f"there is no call {call.verb!r}. {hint}")
     verb.check(call)
     try:

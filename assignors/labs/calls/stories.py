@@ -62,7 +62,7 @@ class CallStory(Story):
     def check(self) -> None:
         """Raises ScriptError or ValueError for a script that cannot be simulated."""
         if len(self.script) > MOST_LETTERS:
-            raise ValueError(f"The script has {len(self.script):,} letters. Use at most {MOST_LETTERS:,}.")
+            raise ValueError(f"The script has {len(self.script):,} characters. Use at most {MOST_LETTERS:,}.")
         if not play_on(self.machine, self.script):
             raise ValueError("The script has no calls. Write one per line.")
 

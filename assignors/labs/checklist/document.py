@@ -20,7 +20,7 @@ PAGES = {
 _HEAD = f"""# Stories
 
 Common statements about Kafka's consumer groups, whether they hold in Kafka 4.3, and the stories that show it. The links
-open a dashboard on this machine ({DASHBOARD}, as `make run` starts it); elsewhere, use its address instead.
+open a dashboard on this machine ({DASHBOARD}, as `make run` starts it); if yours runs elsewhere, use its address.
 You can change every story on its page, download it as a file, and play it again.
 
 This page is generated: `python -m assignors.labs.checklist > docs/stories.md`.

@@ -67,7 +67,9 @@ def unknown_subscriptions(topics: Sequence[str], pattern: str | None, known: Col
     """Topics and patterns that match no topic of the scenario. Kafka allows them; they may be typing errors."""
     for number, topic in enumerate(topics):
         if topic not in known:
-            sentence = f"No topic is ever named {shown(topic)!r}: it gets nothing.{suggestion(topic, known)}"
+            sentence = (
+                f"No topic is ever named {shown(topic)!r}, so nothing is assigned for it.{suggestion(topic, known)}"
+            )
             yield ("topics", number), sentence
     if pattern is not None and not matching(pattern, known):
-        yield ("pattern",), f"No topic ever matches {shown(pattern)!r}: it gets nothing."
+        yield ("pattern",), f"No topic ever matches {shown(pattern)!r}, so nothing is assigned for it."

@@ -193,7 +193,7 @@ def test_an_odd_scenario_is_planned_with_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "odd.yaml"
     path.write_text("schema_version: 1\nname: odd\nassignor: range\nmembers: [{id: c1, topics: [gone]}]\n")
     done = run("assign", str(path))
-    told = f"warning: {path}:4: members[0].topics[0]: No topic is ever named 'gone': it gets nothing.\n"
+    told = f"warning: {path}:4: members[0].topics[0]: No topic is ever named 'gone', so nothing is assigned for it.\n"
     assert (done.code, done.err) == (0, told)
 
 
@@ -250,7 +250,7 @@ def test_only_a_plugin_is_given_as_module_and_class(strange: Path) -> None:
     done = run("assign", example("range-overload"), "--json", "--assignor", "strange:Sound", cwd=strange)
     error = done.document["assignors"]["strange:Sound"]["error"]
     assert (done.code, done.err) == (1, "")
-    assert error.startswith("No assignor is named 'strange:Sound'. There are range, roundrobin, ")
+    assert error.startswith("No assignor is named 'strange:Sound'. Choose from range, roundrobin, ")
 
 
 def test_a_plugin_that_hangs_is_ended(strange: Path) -> None:

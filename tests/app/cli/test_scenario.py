@@ -63,7 +63,10 @@ def test_a_warning_is_told_and_is_no_failure(tmp_path: Path) -> None:
     odd = file(tmp_path, GOOD + "members: [{id: c1, topics: [orders]}]\n")
     done = run("scenario", "check", odd)
     assert (done.code, done.err) == (0, f"{odd}: ok\n")
-    assert done.out == f"{odd}:4: members[0].topics[0]: warning: No topic is ever named 'orders': it gets nothing.\n"
+    assert (
+        done.out
+        == f"{odd}:4: members[0].topics[0]: warning: No topic is ever named 'orders', so nothing is assigned for it.\n"
+    )
 
 
 def test_check_reads_stdin() -> None:

@@ -187,10 +187,10 @@ def test_command_names_what_kafka_refuses_with_its_error_and_the_allowed_range(t
     done = run("advise", str(file))
     assert (done.code, SECRET in done.out) == (1, False)
     assert done.out.splitlines() == [
-        f"{file}:2: error: max.poll.records: max.poll.records is 0: Kafka's ConfigException asks for a number of type "
-        "INT, at least 1. Better: 500. [ConsumerConfig]",
-        f"{file}:3: error: isolation.level: The value of isolation.level is refused: Kafka's ConfigException asks for "
-        "read_committed or read_uncommitted. Better: read_uncommitted. [ConsumerConfig]",
+        f"{file}:2: error: max.poll.records: max.poll.records is 0: Kafka throws ConfigException, expecting a number "
+        "of type INT, at least 1. Better: 500. [ConsumerConfig]",
+        f"{file}:3: error: isolation.level: The value of isolation.level is refused: Kafka throws ConfigException, "
+        "expecting read_committed or read_uncommitted. Better: read_uncommitted. [ConsumerConfig]",
     ]
 
 

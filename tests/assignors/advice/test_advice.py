@@ -176,8 +176,9 @@ def test_under_kip_848_the_brokers_session_counts_for_static_members() -> None:
 def test_a_number_is_repeated_with_the_allowed_range_and_a_word_is_not() -> None:
     found = advise_client({**COOPERATIVE, "max.poll.records": "-5", "isolation.level": "hunter2"})
     assert [its.reason for its in found] == [
-        "max.poll.records is -5: Kafka's ConfigException asks for a number of type INT, at least 1.",
-        "The value of isolation.level is refused: Kafka's ConfigException asks for read_committed or read_uncommitted.",
+        "max.poll.records is -5: Kafka throws ConfigException, expecting a number of type INT, at least 1.",
+        "The value of isolation.level is refused: Kafka throws ConfigException, expecting read_committed or "
+        "read_uncommitted.",
     ]
 
 

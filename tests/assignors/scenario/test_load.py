@@ -160,7 +160,7 @@ def test_what_kafka_allows_and_nobody_means_is_a_warning() -> None:
         + "  - {id: c2, owned: {orders: [3, 1]}}\n"
     )
     assert [str(warning) for warning in check_bytes(text.encode(), "shop.yaml").warnings] == [
-        f"line {LATER - 1}: members[0].topics[1]: No topic is ever named 'order': it gets nothing. "
+        f"line {LATER - 1}: members[0].topics[1]: No topic is ever named 'order', so nothing is assigned for it. "
         "Did you mean 'orders'?",
         f"line {LATER}: members[1].owned.orders[1]: 'c1' owns orders 1 as well.",
     ]
@@ -174,8 +174,8 @@ def test_a_pattern_is_matched_as_the_file_begins_and_one_that_never_matches_is_a
     checked = check_bytes(text.encode(), "shop.yaml")
     assert [member.topics for member in checked.scenario.members[1:]] == [("orders",), ()]
     assert [str(warning) for warning in checked.warnings] == [
-        f"line {LATER + 1}: members[2].pattern: No topic ever matches 'p.*': it gets nothing.",
-        f"line {LATER + 3}: events[0].join.pattern: No topic ever matches 'q': it gets nothing.",
+        f"line {LATER + 1}: members[2].pattern: No topic ever matches 'p.*', so nothing is assigned for it.",
+        f"line {LATER + 3}: events[0].join.pattern: No topic ever matches 'q', so nothing is assigned for it.",
     ]
 
 

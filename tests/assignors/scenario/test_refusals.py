@@ -144,12 +144,12 @@ def test_a_scenario_error_is_an_assignor_error() -> None:
         ("weights: {orders: {0: -1}}", "weights.orders[0]: This must be at least 0."),
         ("lag: {orders: [1, .5, a]}", "lag.orders[2]: A number is expected, unquoted."),
         ("rates: {orders: 1e999}", "rates.orders: A finite number is expected."),
-        ("rates: {orders: {0: 1, '0': 2}}", "rates.orders: A partition is listed twice, as a number and as a text."),
+        ("rates: {orders: {0: 1, '0': 2}}", "rates.orders: A partition is listed twice, as a number and as a string."),
         ("rates: {orders: 1e16}", "rates.orders: This must be at most 1,000,000,000,000,000."),
         ("capacity: 0", "capacity: This must be more than 0."),
         ("capacity: {c1: -1}", "capacity.c1: This must be more than 0."),
         ("capacity: fast", "capacity: Write a number for all members, or a mapping of member: number."),
-        ("protocol: {session.timeout.ms: [6000]}", 'protocol["session.timeout.ms"]: A setting is a text, a number'),
+        ("protocol: {session.timeout.ms: [6000]}", 'protocol["session.timeout.ms"]: A setting is a string, a number'),
     ],
 )
 def test_a_key_of_the_wrong_shape(line: str, problem: str) -> None:
@@ -160,8 +160,8 @@ def test_a_key_of_the_wrong_shape(line: str, problem: str) -> None:
 @pytest.mark.parametrize(
     ("member", "problem"),
     [
-        ("{id: 1}", ".id: 1 is not a text here. Quote it: '1'."),
-        ("{id: true}", ".id: true is not a text here. Quote it: 'true'."),
+        ("{id: 1}", ".id: 1 is not a string here. Quote it: '1'."),
+        ("{id: true}", ".id: true is not a string here. Quote it: 'true'."),
         ("{id: null}", ".id: A string is expected."),
         ("{id: ''}", ".id: This must not be empty."),
         ("{topics: [orders]}", ".id: The key 'id' is missing."),
@@ -173,7 +173,7 @@ def test_a_key_of_the_wrong_shape(line: str, problem: str) -> None:
         ("{id: c2, generation: 2147483647}", ".generation: This must be at most 2,000,000,000."),
         ("{id: c2, owned: {orders: [01]}}", ".owned.orders[0]: A whole number is expected, unquoted and without"),
         ("{id: c2, owned: {orders: ['1']}}", ".owned.orders[0]: A whole number is expected, unquoted and without"),
-        ("{id: c2, owned: {7: [0]}}", ".owned[7]: 7 is not a text here. Quote it: '7'."),
+        ("{id: c2, owned: {7: [0]}}", ".owned[7]: 7 is not a string here. Quote it: '7'."),
         ("{id: c2, instance: pod-2}", ".instance: The key 'instance' is unknown. Did you mean 'instance_id'?"),
         ("{id: c2, topics: [orders], pattern: o.*}", ": Give topics or a pattern: Kafka's consumer takes the one or"),
         ("{id: c2, pattern: '(?=o)o.*'}", ".pattern: This is not a valid RE2 expression, and Kafka's brokers use RE2"),
@@ -227,14 +227,16 @@ def test_of_problems_with_the_meaning_too_twenty_are_reported() -> None:
 
 def test_ten_thousand_members_are_the_most() -> None:
     text = HEAD + "".join(f"  - {{id: m{n}}}\n" for n in range(10_000))
-    assert problems_of(text) == [f"line {LATER + 9_999}: members: At most 10,000 fit here, and this is one more."]
+    assert problems_of(text) == [
+        f"line {LATER + 9_999}: members: At most 10,000 are allowed here, and this is one more."
+    ]
 
 
 def test_a_thousand_events_are_the_most() -> None:
     events = "".join("  - {at: 1s, use_assignor: sticky}\n" for _ in range(1000))
     assert len(check_bytes(f"{HEAD}events:\n{events}".encode(), "").scenario.events) == 1000
     text = f"{HEAD}events:\n{events}  - {{at: 1s, use_assignor: sticky}}\n"
-    assert problems_of(text) == [f"line {LATER + 1001}: events: At most 1,000 fit here, and this is one more."]
+    assert problems_of(text) == [f"line {LATER + 1001}: events: At most 1,000 are allowed here, and this is one more."]
 
 
 # -- its meaning -------------------------------------------------------------------------------------------------------
@@ -259,7 +261,7 @@ def test_a_thousand_events_are_the_most() -> None:
         ("weights: {order: {0: 1}}", "weights.order: No topic is named 'order'. Did you mean 'orders'?"),
         ("lag: {orders: {4: 1}}", "lag.orders[4]: orders has no partition 4: it has 4, numbered from 0."),
         ("lag: {orders: [1, 2, 3, 4, 5]}", "lag.orders: There are 5 numbers, but orders has 4 partitions."),
-        ("capacity: {c9: 10}", "capacity.c9: No member is named 'c9'. There is c1."),
+        ("capacity: {c9: 10}", "capacity.c9: No member is named 'c9'. The only one is c1."),
     ],
 )
 def test_a_name_or_number_that_does_not_exist(line: str, problem: str) -> None:
@@ -280,7 +282,7 @@ def test_a_capacity_that_is_given_twice() -> None:
     ("assignor", "problem"),
     [
         ("stick", "No assignor is named 'stick'. Did you mean 'sticky'?"),
-        ("weird", "No assignor is named 'weird'. There are range, roundrobin, sticky, "),
+        ("weird", "No assignor is named 'weird'. Choose from range, roundrobin, sticky, "),
         ("os:system", "A file cannot name a plugin, which runs as code. Give it as --plugin, or install it."),
     ],
 )
@@ -292,7 +294,7 @@ def test_an_assignor_that_is_unknown(assignor: str, problem: str) -> None:
 @pytest.mark.parametrize(
     ("events", "problem"),
     [
-        (["{at: 1s, crash: c9}"], "crash: No member is named 'c9'. There is c1."),
+        (["{at: 1s, crash: c9}"], "crash: No member is named 'c9'. The only one is c1."),
         (["{at: 1s, leave: c1}", "{at: 2s, crash: c1}"], "crash: 'c1' has left at 1s. It must join again first."),
         (["{at: 1s, crash: c1}", "{at: 2s, freeze: c1}"], "freeze: 'c1' has crashed at 1s. It must join again first."),
         (["{at: 9s, join: {id: c2}}", "{at: 2s, leave: c2}"], "leave: 'c2' joins only at 9s."),
@@ -306,11 +308,11 @@ def test_an_assignor_that_is_unknown(assignor: str, problem: str) -> None:
             ["{at: 1s, gc_pause: {id: c1, lasts: 20s}}", "{at: 20500ms, leave: c1}"],
             "leave: 'c1' is paused until 21s. Move this event to a later time.",
         ),
-        (["{at: 1s, gc_pause: {id: c9, lasts: 1s}}"], "gc_pause.id: No member is named 'c9'. There is c1."),
-        (["{at: 1s, slow: {id: c9, processing: 1s}}"], "slow.id: No member is named 'c9'. There is c1."),
+        (["{at: 1s, gc_pause: {id: c9, lasts: 1s}}"], "gc_pause.id: No member is named 'c9'. The only one is c1."),
+        (["{at: 1s, slow: {id: c9, processing: 1s}}"], "slow.id: No member is named 'c9'. The only one is c1."),
         (["{at: 1s, resume: c1}"], "resume: 'c1' is not frozen. Freeze it first, or leave this event out."),
-        (["{at: 1s, subscribe: {id: c9, topics: []}}"], "subscribe.id: No member is named 'c9'. There is c1."),
-        (["{at: 1s, rack: {id: c9, rack: a}}"], "rack.id: No member is named 'c9'. There is c1."),
+        (["{at: 1s, subscribe: {id: c9, topics: []}}"], "subscribe.id: No member is named 'c9'. The only one is c1."),
+        (["{at: 1s, rack: {id: c9, rack: a}}"], "rack.id: No member is named 'c9'. The only one is c1."),
         (
             ["{at: 1s, add_partitions: {orders: 4}}"],
             "add_partitions.orders: orders already has 4 partitions, and Kafka cannot remove partitions. "
@@ -348,7 +350,7 @@ def test_an_event_that_cannot_happen(events: list[str], problem: str) -> None:
         ("{at: 1s}", ": An event has one key besides 'at'; this one has nothing. Write one of join, leave, crash"),
         ("{at: 1s, crash: c1, leave: c1}", ": An event has one key besides 'at'; this one has crash and leave."),
         ("{at: 1s, crsh: c1}", ".crsh: The key 'crsh' is unknown. Did you mean 'crash'?"),
-        ("{at: 1s, join: {id: c2, owned: {orders: [0]}}}", ".join.owned: The key 'owned' is unknown. There are id, "),
+        ("{at: 1s, join: {id: c2, owned: {orders: [0]}}}", ".join.owned: The key 'owned' is unknown. Choose from id, "),
         (
             "{at: soon, crash: c1}",
             ".at: Write a duration such as 30s, 1500ms, 2m or 1h; a plain number means seconds.",
@@ -360,7 +362,7 @@ def test_an_event_that_cannot_happen(events: list[str], problem: str) -> None:
         ("{at: 1s, gc_pause: {id: c1, lasts: long}}", ".gc_pause.lasts: Write a duration such as 30s"),
         (
             "{at: 1s, gc_pause: {id: c1, lasts: 1s, for: 1s}}",
-            ".gc_pause.for: The key 'for' is unknown. There are id, lasts.",
+            ".gc_pause.for: The key 'for' is unknown. Choose from id, lasts.",
         ),
         ("{at: 1s, subscribe: {id: c1}}", ".subscribe: Give topics or a pattern: "),
         ("{at: 1s, subscribe: {id: c1, topics: [orders], pattern: o.*}}", ".subscribe: Give topics or a pattern: "),

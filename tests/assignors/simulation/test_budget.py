@@ -39,7 +39,7 @@ def check(scenario: Scenario, protocol: RebalanceProtocol = EAGER) -> None:
             group(Event(0, CreateTopic(Topic("u", MOST_PARTITIONS)))),
             "20,004 partitions. A simulation has at most 20,000.",
         ),
-        (group(Event(10_000_000_000, Leave("a"))), "after 115.7 days. A simulation has 7 days."),
+        (group(Event(10_000_000_000, Leave("a"))), "after 115.7 days. A simulation lasts at most 7 days."),
         (group(Event(DAY_MS, Leave("m0")), members=crowd(100)), "2,880,000 heartbeats until the last event. "),
     ],
 )

@@ -70,7 +70,7 @@ def test_a_script_of_ones_own_is_played_and_stands_in_the_url(open_page: Open) -
 def test_a_script_that_cannot_be_played_is_refused_and_the_page_stays(open_page: Open) -> None:
     page = open_page("calls", story="finder").text_area(key="calls_script").input("find").run()
     assert not page.exception
-    assert "Line 1\\: 'find' does not fit\\. Write \\`find GROUP\\`\\." in said(page)
+    assert "Line 1\\: 'find' is not valid\\. Write \\`find GROUP\\`\\." in said(page)
     assert title(page) == text.headline(play_on(STORIES["finder"].machine, STORIES["finder"].script))
     assert asked(page) == {"story": "finder"}
 
@@ -82,7 +82,7 @@ def test_a_script_that_cannot_be_played_is_refused_and_the_page_stays(open_page:
         ({"script": "junk"}, "The data in this link cannot be read"),
         ({"script": link_codec.pack_text("fly") or ""}, "Line 1: there is no call 'fly'."),
         ({"script": link_codec.pack_text("# nothing") or ""}, "The script has no calls. Write one per line."),
-        ({"script": link_codec.pack_text("#" * 4001) or ""}, "The script has 4,001 letters. Use at most 4,000."),
+        ({"script": link_codec.pack_text("#" * 4001) or ""}, "The script has 4,001 characters. Use at most 4,000."),
     ],
 )
 def test_a_link_that_cannot_be_played_says_why(open_page: Open, parameters: Any, why: str) -> None:

@@ -107,7 +107,7 @@ def test_what_cannot_be_is_refused_and_the_page_stays(open_page: Open, typed: st
 @pytest.mark.parametrize(
     ("parameters", "why"),
     [
-        ({"story": "hope"}, "story: There is no story 'hope'. There are database, nothing-fails,"),
+        ({"story": "hope"}, "story: There is no story 'hope'. Choose from database, nothing-fails,"),
         ({"strategy": "hope"}, "strategy: 'hope' is not one of auto, sync, async, async-retry,"),
         ({"step": "8"}, "Step 8 is outside the consumer's 7 steps. Use 0 to 7."),
         ({"step": "-1"}, "step: '-1' is not a whole number."),

@@ -144,7 +144,7 @@ def test_a_story_that_cannot_be_played_under_any_protocol_is_told(open_page: Ope
 @pytest.mark.parametrize(
     ("parameters", "why"),
     [
-        ({"story": "hope"}, "story: There is no story 'hope'. There are join, leave,"),
+        ({"story": "hope"}, "story: There is no story 'hope'. Choose from join, leave,"),
         ({"session": "soon"}, "session: 'soon' is not a whole number of milliseconds."),
         ({"session": "٣"}, "session: '٣' is not"),
         ({"session": "9" * 70}, f"session: '{'9' * 59}…' is not"),
