@@ -15,7 +15,7 @@ from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Action, Clock
 from assignors.simulation.log import Done
 from assignors.simulation.network import Answer
-from assignors.simulation.timeline.tables import AS_IT_IS, NO_COORDINATOR, Plan
+from assignors.simulation.timeline.tables import INITIAL_STATE, NO_COORDINATOR, Plan
 
 NOT_RECORDED = ("not recorded",)
 
@@ -87,7 +87,7 @@ class GroupCoordinatorService(ABC):
     def start_stable(self, clients: Sequence[Any], generation: int) -> None:
         """Start with a Stable group of these members."""
         self.names |= {client.member_id: client.name for client in clients}
-        self.add_cause(AS_IT_IS)
+        self.add_cause(INITIAL_STATE)
         self.start()
 
     def fail(self) -> None:

@@ -96,11 +96,11 @@ class _Fold:
             self._number = max(self._number, 1)
             owned = {member.member_id: member.owned for member in self._state.members}
             self._now = Assignment(self._number, owned)
-            self._stand("as it is", 0, 0)
+            self._stand("initial state", 0, 0)
         elif self._state.members:
             self._rebalance("first assignment", 0)
         else:
-            self._stand("nobody is in the group", 0, 0)
+            self._stand("the group has no members", 0, 0)
 
     def take(self, event: Event) -> None:
         """Continue with the next event."""

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from assignors.arrays import group_arrays
 from assignors.model import Assignment, Group
-from assignors.simulation.timeline.tables import AS_IT_IS, Plan, Timeline
+from assignors.simulation.timeline.tables import INITIAL_STATE, Plan, Timeline
 from assignors.whatif.events import Loads
 from assignors.whatif.generations import Generation
 from assignors.whatif.moves import moves
@@ -19,7 +19,7 @@ def generations(timeline: Timeline, loads: Loads = NO_LOADS) -> list[Generation]
     A generation that existed at the start has no moves.
     """
     after = [Assignment(plan.generation, plan.by_member) for plan in timeline.plans]
-    was_there = bool(after) and timeline.plans[0].cause == AS_IT_IS
+    was_there = bool(after) and timeline.plans[0].cause == INITIAL_STATE
     made = zip(timeline.plans, pairwise([after[0] if was_there else Assignment(None, {}), *after]), strict=True)
     return [_generation(plan, before, after, timeline.scenario, loads) for plan, (before, after) in made]
 

@@ -10,7 +10,7 @@ from assignors.model import Member, Topic, TopicPartition
 NO_COORDINATOR = "no coordinator"
 """The group's state while its broker is down."""
 
-AS_IT_IS = "as it is"
+INITIAL_STATE = "initial state"
 """The cause of a generation that existed at the start."""
 
 

@@ -54,7 +54,7 @@ class Freeze(Absence):
 
     def apply(self, state: GroupState) -> Step:
         is_static = state.is_static(state.member(self.member_id))
-        static = f", and then its {state.session_text} session, as it is static" if is_static else ""
+        static = f", and then its {state.session_text} session, because it is static" if is_static else ""
         return self.leave(state, f"it is removed after max.poll.interval.ms, {state.max_poll_interval_text}{static}")
 
     def simulate(self, group: SimulatedGroup) -> None:

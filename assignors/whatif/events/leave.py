@@ -20,7 +20,8 @@ class Leave(MemberAction):
         member = state.member(self.member_id)
         text = self.sentence()
         if state.is_static(member):
-            text = f"{self.member_id} closes; static, so it is removed when its {state.session_text} session times out"
+            removed = f"it is removed when its {state.session_text} session times out"
+            text = f"{self.member_id} closes; it is static, so {removed}"
         return Step(state.without(member), text)
 
     def simulate(self, group: SimulatedGroup) -> None:
@@ -53,7 +54,7 @@ class Restart(MemberAction):
     def apply(self, state: GroupState) -> Step:
         member = state.member(self.member_id)
         if state.is_static(member):
-            text = f"{self.sentence()}; static, so it keeps its partitions without a rebalance"
+            text = f"{self.sentence()}; it is static, so it keeps its partitions without a rebalance"
             return Step(state, text, rebalances=False, restarted=self.member_id)
 
         def rejoin(later: GroupState) -> Step:

@@ -13,7 +13,7 @@ from lag.generations.recorded.model import Reconciliation, RecordedState
 from lag.generations.state_buffer import pack_owned
 
 FIRST_RECORD = "first record kept"
-NO_MEMBERS = "nobody is in the group"
+NO_MEMBERS = "the group has no members"
 SEEN_IN_POLL = "as seen in a poll"
 DELETED = "the group was deleted"
 UPGRADED = "the group was upgraded to the consumer protocol (KIP-848)"

@@ -122,7 +122,7 @@ def test_the_difference_that_people_read() -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out == dedent("""\
         cooperative hand-over with cooperative-sticky
-          7  at 0 s: as it is
+          7  at 0 s: initial state
              = 6 of 6 assigned; 3 each; 6 kept, 0 moved, 0 paused
           8  at 10 s: c3 joins
              c1  -1 (orders 2)

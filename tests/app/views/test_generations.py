@@ -369,7 +369,7 @@ def test_previous_and_next_walk_and_stop_at_the_ends(open_page: Open, feed: feed
     page = next(b for b in page.button if b.label == "Previous").click().run()
     assert title(page).startswith("Generation 8: ")
     page = next(b for b in page.button if b.label == "Previous").click().run()
-    assert title(page).startswith("Generation 7: as it is")
+    assert title(page).startswith("Generation 7: initial state")
     assert next(b for b in page.button if b.label == "Previous").disabled
 
 

@@ -537,7 +537,7 @@ def test_a_what_if_of_a_live_group_is_kept_as_a_prediction(open_page: Open) -> N
     assert predictions._predictions().of("demo", "orders-enrichment") == []
     click(page, "Add")
     (kept,) = predictions._predictions().of("demo", "orders-enrichment")
-    assert (kept.source, kept.generations[0].event) == ("What if", "as it is")
+    assert (kept.source, kept.generations[0].event) == ("What if", "initial state")
     assert kept.generations[1].event == "enrich-4 joins"
 
 

@@ -51,7 +51,10 @@ def test_a_dynamic_restart_is_a_leave_and_a_join(name: str) -> None:
 def test_a_static_restart_is_a_step_without_a_rebalance(name: str) -> None:
     there = (member("A", instance_id="pod-1"), member("B"))
     made = assignors.fold(scenario(name, there, Restart("A"), join("C")))
-    assert (made[1].number, made[1].event) == (1, "A restarts; static, so it keeps its partitions without a rebalance")
+    assert (made[1].number, made[1].event) == (
+        1,
+        "A restarts; it is static, so it keeps its partitions without a rebalance",
+    )
     assert made[1].after == made[0].after
     assert (made[1].quality.rebalances, made[1].quality.paused, made[1].quality.moved) == (0, 3, 0)
     without = assignors.fold(scenario(name, there, join("C")))
@@ -71,8 +74,9 @@ def test_static_members_are_gone_when_their_session_ends() -> None:
     )
     made = assignors.fold(wanted)
     assert [generation.event for generation in made[1:]] == [
-        "A closes; static, so it is removed when its 6 s session times out",
-        "B stops polling; it is removed after max.poll.interval.ms, 90 s, and then its 6 s session, as it is static",
+        "A closes; it is static, so it is removed when its 6 s session times out",
+        "B stops polling; it is removed after max.poll.interval.ms, 90 s, and then its 6 s session, because it is "
+        "static",
     ]
     assert [set(generation.after.by_member) for generation in made] == [{"A", "B", "C"}, {"B", "C"}, {"C"}]
 

@@ -111,13 +111,13 @@ def test_each_generation_starts_from_the_one_before(name: str) -> None:
 
 def test_a_group_without_members_is_number_0() -> None:
     (start,) = assignors.fold(scenario("sticky", ()))
-    assert (start.number, start.event, start.members, len(start.moves)) == (0, "nobody is in the group", (), 0)
+    assert (start.number, start.event, start.members, len(start.moves)) == (0, "the group has no members", (), 0)
 
 
 def test_the_start_as_it_is_moves_nothing_whatever_the_assignor() -> None:
     there = (member("A", owned="t-0 t-5", generation=7), member("B", generation=6))
     (start,) = assignors.fold(scenario("range", there))
-    assert (start.number, start.event, start.at_ms) == (7, "as it is", 0)
+    assert (start.number, start.event, start.at_ms) == (7, "initial state", 0)
     assert (start.quality.rebalances, start.quality.paused, start.quality.stickiness) == (0, 0, None)
     assert (start.quality.assigned, start.quality.unassigned) == (2, 4)
     assert start.moves.count(MoveKind.KEPT) == 2

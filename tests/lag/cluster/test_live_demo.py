@@ -49,7 +49,7 @@ def test_group_is_explained_and_its_exported_scenario_starts_as_it_is(health: He
     live = scenario_of(group, health)
     text = dump(live.scenario)
     start = assignors.fold(assignors.load_scenario(text))[0]
-    assert start.event == "as it is"
+    assert start.event == "initial state"
     assert {name: set(partitions) for name, partitions in start.after.by_member.items()} == {
         member.member_id: set(member.assigned) for member in group.members
     }

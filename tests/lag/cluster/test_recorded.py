@@ -114,7 +114,7 @@ def test_events_are_the_joins_and_leaves_in_order(world: World, course: tuple[st
     told = world.tail.recorded(course[0])
     events = {"range": [], "cooperative-sticky": ["b joined (rebalance 2)"], "consumer": []}[course[0]]
     assert [one.generation.event for one in told] == [
-        "nobody is in the group", "a joined", "b joined", *events, "a left or timed out",
+        "the group has no members", "a joined", "b joined", *events, "a left or timed out",
     ]  # fmt: skip
     assert [one.generation.at_ms for one in told] == sorted(one.generation.at_ms for one in told)
 
@@ -156,7 +156,7 @@ def test_restart_of_the_broker_loses_nothing(world: World) -> None:
     for member in (a, b):
         member.leave()
     events = [one.generation.event for one in world.tail.recorded("range/restart")]
-    assert events[:3] == ["nobody is in the group", "a joined", "b joined"]
+    assert events[:3] == ["the group has no members", "a joined", "b joined"]
     assert world.tail.status().problems == ()
 
 

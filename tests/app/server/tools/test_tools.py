@@ -160,7 +160,7 @@ def test_a_live_group_with_events_is_a_what_if() -> None:
     live = conformity.ask(f"{GROUPS}/billing/scenario").json
     made = answer["result"]["assignors"]["roundrobin"]["generations"]
     assert [(each["event"], each["assignment"]) for each in made] == [
-        ("as it is", {"m0": [["orders", 0]], "m1": [["orders", 1]]}),
+        ("initial state", {"m0": [["orders", 0]], "m1": [["orders", 1]]}),
         ("m2 joins", {"m0": [["orders", 0]], "m1": [["orders", 1]], "m2": []}),
     ]
     assert answer["notes"] == live["notes"] != []

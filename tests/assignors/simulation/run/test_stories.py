@@ -365,7 +365,7 @@ def test_a_group_that_exists_already_goes_on_without_a_rebalance(protocol: Rebal
     story = played(scenario(2, group, {31_000: Leave("b")}), protocol)
     assert holders(story, 0) == {0: "a", 1: "b"}
     assert [plan.generation for plan in story.plans] == [7, 8]
-    assert [plan.cause for plan in story.plans] == ["as it is", "leave b"]
+    assert [plan.cause for plan in story.plans] == ["initial state", "leave b"]
 
 
 def test_what_cannot_happen_is_told_with_its_event() -> None:

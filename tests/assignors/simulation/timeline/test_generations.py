@@ -35,7 +35,7 @@ def test_nothing_moves_in_the_generation_that_was_there_before() -> None:
     owned = tuple(TopicPartition("t", number) for number in range(4))
     group = [replace(members("a")[0], owned=owned, generation=7)]
     first, second = generations(played(scenario(4, group, {31_000: Join(members("b")[0])}), EAGER))
-    assert (first.number, first.event, first.before.by_member) == (7, "as it is", first.after.by_member)
+    assert (first.number, first.event, first.before.by_member) == (7, "initial state", first.after.by_member)
     assert [move.kind for move in first.moves] == [MoveKind.KEPT] * 4
     assert (first.quality.moved, second.quality.moved) == (0, 2)
 

@@ -11,7 +11,7 @@ SECOND = classic(2000, 2, {"a": [0, 1], "b": [2]}, joined_ms=1988)
 
 def test_a_new_group_begins_with_nobody_in_it() -> None:
     nobody, first = recorded(FIRST)
-    assert told([nobody, first]) == [(0, 1000, "nobody is in the group"), (1, 1000, "c-a joined")]
+    assert told([nobody, first]) == [(0, 1000, "the group has no members"), (1, 1000, "c-a joined")]
     assert (plan(nobody), plan(first), gained(first)) == ({}, {"a": [0, 1, 2]}, [0, 1, 2])
     assert (nobody.generation.quality.rebalances, first.generation.quality.rebalances) == (0, 1)
 

@@ -60,7 +60,7 @@ BEGIN = [*A_JOINS, *B_JOINS]
 def test_each_target_is_a_generation_and_the_last_leave_too() -> None:
     made = recorded(*BEGIN, *B_LEAVES, *A_LEAVES)
     assert told(made) == [
-        (0, 1000, "nobody is in the group"),
+        (0, 1000, "the group has no members"),
         (2, 1000, "c-a joined"),
         (3, 3000, "c-b joined"),
         (4, 6000, "c-b left or timed out"),
@@ -139,7 +139,7 @@ def test_a_group_read_from_its_middle_is_told_from_its_next_beginning_on() -> No
     deleted = [*A_LEAVES, written(9000, 6, None), written(9000, 3, None)]
     again = [TimedEvent(timed.at_ms + 9000, timed.event) for timed in A_JOINS]
     assert told(recorded(*B_JOINS, *deleted, *again, whole=False)) == [
-        (0, 10000, "nobody is in the group"),
+        (0, 10000, "the group has no members"),
         (2, 10000, "c-a joined"),
     ]
 
@@ -222,7 +222,7 @@ def test_compaction_leaves_when_a_group_became_empty() -> None:
     joins = [member(9000, "c"), epoch(9000, 6), target(9500, "c", 0, 1, 2, 3), planned(9500, 6)]
     recorder.take(joins, whole=True)
     made = recorder.recorded("g")
-    assert told(made) == [(5, 8000, "nobody is in the group"), (6, 9500, "c-c joined")]
+    assert told(made) == [(5, 8000, "the group has no members"), (6, 9500, "c-c joined")]
     assert made[1].skipped == 0
     every = recorded(*BEGIN, *B_LEAVES, *A_LEAVES, *joins)
     assert made[1] == every[-1]

@@ -120,7 +120,7 @@ def test_what_records_tell_is_not_replaced_by_a_poll() -> None:
     recorder.observe([MODERN])
     recorder.take([*gone(5000, "a"), epoch(5000, 3)], whole=True)
     assert [event for *_, event in told(recorder.recorded("g"))] == [
-        "nobody is in the group",
+        "the group has no members",
         "c-a joined",
         "c-a left or timed out",
     ]
