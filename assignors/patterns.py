@@ -1,7 +1,7 @@
 """Subscriptions by pattern: which topics match, in RE2's syntax.
 
 The broker matches with RE2J (KIP-848), Kafka's client with `java.util.regex` (classic protocol), which has more syntax.
-RE2 matches in linear time, so that a pattern of somebody else's cannot stop us.
+RE2 matches in linear time, so that no user's pattern can block us.
 """
 
 from collections.abc import Iterable

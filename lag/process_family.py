@@ -1,7 +1,7 @@
-"""A family: a process and all that it starts, told by a mark in the environment, which children inherit.
+"""A family: a process and all that it starts, identified by a mark in the environment, which children inherit.
 
-The id of a process, a session or a group is given to others once it is free, and a command line that names our files
-may be an editor's: whoever is killed by these may be unrelated. No other process has a mark of ours. A process belongs
+The id of a process, a session or a group is reused once it is free, and a command line that names our files may be
+an editor's: a process killed by one of these may be unrelated. No other process has a mark of ours. A process belongs
 to the families of its parent as well.
 
 Only the standard library is imported here, so that the supervisor starts quickly.

@@ -20,7 +20,7 @@ class Reading(Generic[Value]):
 
 
 class WatchedFile(Generic[Value]):
-    """A file that is read again after a change. If it is broken then, what it said before stays in force.
+    """A file that is read again after a change. If it is invalid then, its earlier content stays in force.
 
     Thread safe. `load` raises ConfigError for a broken file; so does the constructor.
     """

@@ -54,7 +54,7 @@ class Definition:
         return self.type in _BITS
 
     def takes(self, text: str) -> bool:
-        """Whether Kafka accepts the value. It is not checked whether a class exists."""
+        """Whether Kafka accepts the value. Whether a class exists is not checked."""
         text = text.strip(_TRIMMED)
         match self.type:
             case Type.BOOLEAN:

@@ -58,7 +58,7 @@ class ServerGroup:
         return [topics[name] for name in name_set(names, self.jdk) if name in topics]
 
     def all_subscribed(self) -> list[Topic]:
-        """The topics that exist and that somebody names."""
+        """The topics that exist and that some member names."""
         names = dict.fromkeys(chain.from_iterable(self.lists))
         return [self.topics[name] for name in names if name in self.topics]
 

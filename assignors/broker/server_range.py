@@ -31,7 +31,7 @@ class ServerRangeAssignor:
 
     @property
     def name(self) -> str:
-        """`server-range`; Kafka's own name is `range`, which here is the client's."""
+        """`server-range`; Kafka's own name is `range`, which here is the client's assignor."""
         return "server-range"
 
     def assign(self, group: Group) -> Assignment:

@@ -286,7 +286,7 @@ def _packed(members: Sequence[Member]) -> list[PartitionList]:
 
 
 def _layout(group: ServerGroup, parts: Sequence[PartitionList], existing: Layout) -> Layout:
-    """All topics that exist or that somebody owns. UncleanError when somebody owns a number that its topic lacks."""
+    """All topics that exist or that a member owns. UncleanError when a member owns a number that its topic lacks."""
     layout = covering(parts, existing)
     sizes = dict(zip(layout.names, layout.counts.tolist(), strict=True))
     if layout is not existing and any(sizes[name] > topic.partitions for name, topic in group.topics.items()):

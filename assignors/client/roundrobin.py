@@ -10,7 +10,7 @@ from assignors.model import Assignment, AssignorError, Group
 
 
 class RoundRobinAssignor:
-    """Partitions sorted by topic and number go to members in turn; who does not subscribe is passed over.
+    """Partitions sorted by topic and number go to members in turn; members that do not subscribe are passed over.
 
     Guarantees, most important first: every partition has one owner; with equal subscriptions, sizes differ by at
     most one; the order of members is that of their instance ids, then of their ids. It neither keeps what members owned

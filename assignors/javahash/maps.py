@@ -59,7 +59,7 @@ class JavaHashMap(MutableMapping[K, V]):
         return key in self._nodes
 
     def __iter__(self) -> Iterator[K]:
-        """Keys in Java's order, as of now: changes during the loop do not disturb it."""
+        """Keys in Java's order at this moment: changes during the loop do not disturb it."""
         if len(self._nodes) < 2:  # most sets of holders
             return iter(list(self._nodes))
         return iter([node.key for index in sorted(self._table) for node in _in_order(self._table[index])])
@@ -192,7 +192,7 @@ class JavaHashSet(MutableSet[K]):
         return item in self._map
 
     def __iter__(self) -> Iterator[K]:
-        """Items in Java's order, as of now: changes during the loop do not disturb it."""
+        """Items in Java's order at this moment: changes during the loop do not disturb it."""
         return iter(self._map)
 
     def add(self, value: K) -> None:

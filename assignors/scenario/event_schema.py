@@ -211,7 +211,7 @@ def written_event(event: Event) -> dict[str, Any]:
 
 
 def with_capacity(action: Action, capacity_per_s: Mapping[str, float]) -> Action:
-    """A member that joins without a capacity of its own takes that of this mapping."""
+    """A member that joins without its own capacity gets the one in this mapping."""
     if isinstance(action, Join) and not action.capacity_per_s:
         return replace(action, capacity_per_s=capacity_per_s.get(action.subject))
     return action

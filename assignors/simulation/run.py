@@ -121,7 +121,7 @@ class Simulation:
             self.kernel.after(event.at_ms, partial(self._apply_event, number, event))
 
     def _limit_messages(self, most: int) -> None:
-        """From now on raise MessageLimitError soon after so many messages."""
+        """From now on raise MessageLimitError soon after that many messages."""
         if len(self.recorder.messages) > most:
             raise MessageLimitError
         self.kernel.after(SETTLE_CHECK_MS, partial(self._limit_messages, most))

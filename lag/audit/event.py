@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 MOST_TEXT = 2_000
-"""Characters of a text; more are cut off."""
+"""Characters of one text; longer ones are cut off."""
 LAST_MS = 253_402_300_799_999
-"""The end of the year 9999, the last that a time of Python can have."""
+"""The end of the year 9999, the latest that Python's datetime can hold."""
 
 
 class Outcome(StrEnum):
@@ -26,11 +26,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuditEvent:
-    """What somebody did, or was refused. Never with a secret.
+    """What someone did or was refused. It never holds a secret.
 
-    `actor` is the user, `token NAME`, or the account of whoever ran a command; None: not known. `address` is where it
-    came from, "" on this machine. `action` is a short word, such as `login`, `request`, `reset`, `roles`. `plan_id`
-    names a plan that was carried out. `detail` is a sentence. `event_id` is unique.
+    `actor` is the user, `token NAME`, or the account that ran a command; None: not known. `address` is where the
+    request came from, "" on this machine. `action` is a short word, such as `login`, `request`, `reset`, `roles`.
+    `plan_id` names a plan that was carried out. `detail` is a sentence. `event_id` is unique.
     """
 
     at_ms: int
@@ -45,7 +45,7 @@ class AuditEvent:
     event_id: str = field(default_factory=lambda: secrets.token_hex(8), compare=False)
 
     def document(self) -> dict[str, Any]:
-        """The event with its texts cut off."""
+        """The event with long texts cut off."""
         return {name: _cut(value) if isinstance(value, str) else value for name, value in asdict(self).items()}
 
     def line(self) -> str:
@@ -54,7 +54,7 @@ class AuditEvent:
 
 
 def _cut(text: str) -> str:
-    """At most MOST_TEXT characters. Half a surrogate pair, as of an argument that is not UTF-8, becomes "?"."""
+    """At most MOST_TEXT characters. Half a surrogate pair, as in an argument that is not UTF-8, becomes "?"."""
     return text[:MOST_TEXT].encode(errors="replace").decode()
 
 
@@ -62,7 +62,7 @@ _EVENT = TypeAdapter(AuditEvent)
 
 
 def event_of(line: str) -> AuditEvent | None:
-    """The event in a line; None for a line that is none, such as one that was cut off by a crash."""
+    """The event in a line; None if the line holds none, such as one that a crash cut off."""
     try:
         read = json.loads(line)
         read.setdefault("event_id", sha256(line.strip().encode()).hexdigest()[:16])  # a line of an earlier version

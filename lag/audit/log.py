@@ -57,7 +57,7 @@ class AuditLog:
 
     @property
     def version(self) -> object:
-        """Another one after each event. Raises ConfigError if the file cannot be read."""
+        """A value that changes with every event. Raises ConfigError if the file cannot be read."""
         if self.path is None:
             return self._kept[-1].event_id if self._kept else None
         try:
@@ -108,7 +108,7 @@ class AuditLog:
 
 
 def _add(file: int, line: str) -> None:
-    """Append the line, whole or not at all. One that a crash has cut off must not take it with it."""
+    """Append the line, whole or not at all. A line that a crash has cut off must not run into it."""
     size, data = os.fstat(file).st_size, f"{line}\n".encode()
     if size and os.pread(file, 1, size - 1) != b"\n":
         data = b"\n" + data

@@ -1,4 +1,4 @@
-"""Copies an audit log to the history in a thread of its own, so that no request waits for the disk of the history."""
+"""Copies an audit log to the history in its own thread, so that no request waits for the disk of the history."""
 
 import logging
 import threading
@@ -14,7 +14,7 @@ COPY_EVERY_S = 30.0
 
 
 class AuditRecorder:
-    """Copies the events of a log while it is open as a context manager; at its end once more."""
+    """Copies the events of a log while it is open as a context manager, and once more when it closes."""
 
     def __init__(self, log: AuditLog, history: History, every_s: float = COPY_EVERY_S) -> None:
         self._copy, self._every_s = AuditCopy(log, history), every_s

@@ -18,7 +18,7 @@ _TABLE = AUDIT_EVENTS.name
 
 
 class AuditCopy:
-    """Copies the events of a log to the history, each once: what the table has is known by its id.
+    """Copies the events of a log to the history, each once: ids show which ones the table already has.
 
     `now_ms` is the wall clock.
     """
@@ -45,7 +45,7 @@ class AuditCopy:
     def _since_ms(self) -> int:
         """LATE_MS before this log's newest event in the table; 0 without one.
 
-        An event of a clock that was far ahead does not count: after it, all others would be too old.
+        An event from a clock that was far ahead does not count: after it, all others would be too old.
         """
         until = timestamp(from_ms(self._now_ms() + LATE_MS))
         query = f"SELECT max(at) AS at {self._mine()} AND at <= {until}"
@@ -83,7 +83,7 @@ _TEXTS = ("event_id", "action", "outcome", "actor", "address", "cluster", "plan_
 def stored_events(history: History, before_ms: int, most: int) -> list[AuditEvent]:
     """The newest events of all logs before that time, newest first. Raises HistoryError.
 
-    One that two servers copied at the same moment is there once, and counts once.
+    An event that two servers copied at the same moment is returned once.
     """
     until = timestamp(from_ms(before_ms))
     columns = ", ".join(f'"{name}"' for name in (*_TEXTS, "at", "group_id"))

@@ -1,1 +1,1 @@
-"""The only place that talks to a cluster of the user's."""
+"""The only place that talks to a user's cluster."""

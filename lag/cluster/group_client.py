@@ -113,7 +113,7 @@ class GroupClient:
     async def _to_coordinator(
         self, client: PollClient, work: Callable[..., Awaitable[Result]], group_id: str, *args: object
     ) -> Result:
-        """Ask the coordinator; for a while also one that is loading, moves, or is only made by the first question."""
+        """Ask the coordinator; retry for a while if it is loading, moving, or only created by the first request."""
         give_up_s = time.monotonic() + self._deadline_s
         while True:
             try:
@@ -172,7 +172,7 @@ class GroupClient:
 
 
 async def _or_reason(asked: Awaitable[Result | str]) -> Result | str:
-    """A broker that fails takes only its own partitions along."""
+    """A broker that fails affects only its own partitions."""
     try:
         return await asked
     except BrokerFailed as failure:

@@ -173,7 +173,7 @@ class _Poll:
             self.groups, self.commits = kept, self.commits.of_groups(kept)
 
     async def _read_ends_again(self) -> None:
-        """Read the log ends again that a commit is beyond."""
+        """Read again the log ends that a commit is beyond."""
         suspects = assemble.beyond_end(self.commits, self.ends)
         led: dict[int, dict[str, set[int]]] = {}
         for topic, partition in suspects:

@@ -154,7 +154,7 @@ def _fetch_one(jar: LockedJar, folder: Path, arrivals: Path, mirror: str | None)
 
 
 def _download(jar: LockedJar, folder: Path, mirror: str | None) -> Path:
-    """Bring one jar, unverified, into a new folder of its own."""
+    """Bring one jar, unverified, into its own new folder."""
     local = _local_repository(mirror)
     path = find_in_maven(
         jar.coordinate,

@@ -21,7 +21,7 @@ _LOOK_EVERY_S = 0.02
 
 
 def kept_checkpoint(cache: Path, classpath: Sequence[Path], properties: Mapping[str, str]) -> Path:
-    """Where the checkpoint of this Kafka version is kept between runs of brokers with those properties of their own."""
+    """Where the checkpoint of this Kafka version is kept between runs of brokers with these extra properties."""
     version = next((jar.stem for jar in classpath if jar.name.startswith("kafka_2.13-")), "kafka")
     asked = f"-{sha256(to_file(dict(sorted(properties.items()))).encode()).hexdigest()[:12]}" if properties else ""
     return cache / f"bootstrap-{version}{asked}.checkpoint"

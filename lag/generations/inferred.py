@@ -1,7 +1,7 @@
 """Generations of live groups, as polling saw them: what happens between two polls is not seen.
 
-Of a group that does not change nothing is kept but what the newest snapshot holds anyway; of one that does, its last
-states, as arrays, within a budget for the whole cluster.
+For a group that does not change, nothing is kept beyond the newest snapshot; for one that does, its last states are
+kept as arrays, within a budget for the whole cluster.
 """
 
 import threading

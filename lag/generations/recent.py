@@ -79,8 +79,8 @@ def recent_rebalances(
 ) -> RecentRebalances:
     """The newest rebalances by the states of each group; recorded states are used where there are any.
 
-    At most `most`, and only so many that their states have at most `most_cells` cells; with `until_ms` those up to that
-    time. Those `known` from an earlier call are not computed again, once their times are known.
+    At most `most`, and no more than fit in `most_cells` cells of states; with `until_ms`, those up to that time. Those
+    `known` from an earlier call are not computed again once their times are known.
     """
     pairs = [pair for pair in _all_pairs(recorded, inferred) if until_ms is None or pair.new.at_ms <= until_ms]
     newest = list(_within(nlargest(most, pairs, key=lambda pair: pair.new.at_ms), most_cells))

@@ -1,6 +1,6 @@
 """Follows `__consumer_offsets` of one cluster in process, so that generations are known as they happen.
 
-Read-only, without a group. It begins a bounded number of records back, goes on from there over restarts of brokers, and
+Read-only, without a group. It begins a bounded number of records back, continues from there when brokers restart, and
 restarts where the log no longer has what comes next. What cannot be read is a Problem; the groups of such partitions
 are then inferred from polling (`lag.generations.inferred`).
 """
@@ -116,7 +116,7 @@ class _Read:
 
 
 class Tail:
-    """Follows one cluster in a thread of its own, between `start` and `stop`.
+    """Follows one cluster in its own thread, between `start` and `stop`.
 
     `connect` opens a reader, at first and after every failure; it raises GroupscopeError. `look_back`: records of each
     partition.

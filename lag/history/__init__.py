@@ -1,1 +1,1 @@
-"""What was, in Delta tables: columns, append, query, compact, retain; through delta-rs, without a JVM."""
+"""The recorded past in Delta tables: columns, append, query, compact, retain; by delta-rs, without a JVM."""

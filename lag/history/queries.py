@@ -31,7 +31,7 @@ def every_group(_group_id: str) -> bool:
 
 
 class HistoryQueries:
-    """Queries the history of one cluster. A missing table is as an empty one. All raise HistoryError.
+    """Queries the history of one cluster. A missing table counts as empty. All raise HistoryError.
 
     The columns of the data frames are in `lag.history.frames`. `sees` says whether the group of an id may be seen; the
     others are as if they had not been recorded.

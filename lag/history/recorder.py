@@ -1,7 +1,7 @@
-"""Appends the collector's snapshots to `end_offsets` and `group_snapshots` in a thread of its own.
+"""Appends the collector's snapshots to `end_offsets` and `group_snapshots` in its own thread.
 
 A full or slow disk does not delay polling: rows wait, up to `MAX_WAITING_ROWS`; then the oldest are dropped with a
-warning. Maintenance has a thread of its own because it may take longer than rows can wait.
+warning. Maintenance has a separate thread because it may take longer than rows can wait.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""`python -m lag.pipeline --bootstrap-server H:P --history PATH`: the pipeline of the demo, a process of its own.
+"""`python -m lag.pipeline --bootstrap-server H:P --history PATH`: the pipeline of the demo, in its own process.
 
 It writes its temporary files to the working folder and runs until it is killed. An error that ends it is the last line
 on standard error.

@@ -95,7 +95,7 @@ def _always() -> dict[str, str]:
 
 
 def _local(cores: int, heap_mb: int, java_options: str, folder: Path) -> dict[str, str]:
-    os.environ.update(environment(str(folder)))  # the JVM inherits it: whoever removes the folder ends that, too
+    os.environ.update(environment(str(folder)))  # the JVM inherits it: removing the folder ends the JVM, too
     os.environ["JAVA_HOME"] = str(spark_java_home(find_java()))
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     quiet = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"

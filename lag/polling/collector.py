@@ -30,7 +30,7 @@ GRACE_S = 0.5
 
 
 class Collector:
-    """Polls one cluster in a thread of its own, between `start` and `stop`.
+    """Polls one cluster in its own thread, between `start` and `stop`.
 
     `connect` opens a reader, at first and after every failure; it raises GroupscopeError. `follower` runs beside it;
     None: generations are inferred from polls alone. `read_policy` is called once a poll. `record` gets every health,

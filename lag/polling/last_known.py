@@ -18,7 +18,7 @@ STALE = "stale"
 def carry_forward(before: ClusterSnapshot | None, now: ClusterSnapshot) -> ClusterSnapshot:
     """`now` with those groups of `before` that are missing because nobody could be asked for them.
 
-    A missing group is kept while the snapshot is incomplete and its coordinator, that of then or that of now, is among
+    A missing group is kept while the snapshot is incomplete and its coordinator, the old or the new one, is among
     the brokers that failed or are gone, or a broker does not list its groups. It is also kept for one poll after its
     coordinator changed: the new one does not list it before it has begun to load it. Otherwise it was deleted.
 

@@ -12,7 +12,7 @@ from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
 
 MOST_CHANGES = 1_000
 MOST_MISSED = 10_000
-"""Of as many changes that are no longer kept, the group is: a reader of some groups has missed only theirs."""
+"""For this many dropped changes the group is still known: a reader of some groups has missed only theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ class VerdictChanges:
             self._changes.extend(made)
 
     def after(self, change_id: int) -> ChangesAfter:
-        """What is new to somebody who has read up to that id, all from one moment.
+        """What is new to a reader that has everything up to that id, all from one moment.
 
-        An id that is not given yet is of an earlier process, whose clock was ahead: all of this process is new.
+        An id that is not assigned yet comes from an earlier process whose clock was ahead: all changes here are new.
         """
         with self._lock:
             after = self._first_id - 1 if self._first_id and change_id > self._last_id else change_id

@@ -22,15 +22,15 @@ class GroupAccess(Protocol):
     def offsets_at(
         self, partitions: Collection[TopicPartition], timestamp_ms: int
     ) -> Mapping[TopicPartition, int | str]:
-        """The offset of the first record with this timestamp or a later one; -1: none; a text says why not known."""
+        """The offset of the first record with this timestamp or a later one; -1: none; a text: why it is unknown."""
 
     def first_records(
         self, offsets: Mapping[TopicPartition, int], most_records: int = 1, with_values: bool = False
     ) -> Mapping[TopicPartition, tuple[RecordHead, ...] | str]:
-        """The first records at or after these offsets, markers of transactions included; a text says why not known."""
+        """The first records at or after these offsets, transaction markers included; a text: why they are unknown."""
 
     def count_records(self, ranges: Mapping[TopicPartition, tuple[int, int]]) -> Mapping[TopicPartition, int | str]:
-        """How many records have an offset from the first on and below the second; a text says why not known."""
+        """How many records have an offset from the first on and below the second; a text says why it is unknown."""
 
 
 class GroupWriter(GroupAccess, Protocol):
@@ -46,7 +46,7 @@ class GroupWriter(GroupAccess, Protocol):
         """Delete committed offsets."""
 
     def delete_group(self, group_id: str) -> str | None:
-        """Delete a group without members; why not, in words."""
+        """Delete a group without members; returns why it was refused, in words."""
 
     def remove_member(self, group_id: str, instance_id: str) -> str | None:
-        """Remove a static member; why not, in words."""
+        """Remove a static member; returns why it was refused, in words."""

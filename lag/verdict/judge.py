@@ -1,7 +1,7 @@
 """A snapshot and its window -> `Health`: a verdict for every group.
 
 All groups with the same rules are judged at once, in blocks of rows that fit the processor's cache. Only a few numbers
-per group are kept; objects and sentences are made when somebody asks for a group, and only once.
+per group are kept; objects and sentences are made when a group is asked for, and only once.
 """
 
 from collections.abc import Iterator

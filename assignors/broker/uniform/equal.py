@@ -80,7 +80,7 @@ def _fresh_lists(group: ServerGroup, layout: Layout, order: Numbers) -> list[Bro
     """The lists of members that own nothing yet: all partitions in one row, topics in `order`, cut at quotas.
 
     What a member gets of a topic are consecutive numbers. Their set iterates from the first multiple of its capacity
-    on, then from its beginning. None where somebody owns something, or where that order does not hold.
+    on, then from its beginning. None where a member owns something, or where that order does not hold.
     """
     if any(member.owned for member in group.members) or not 0 < int(layout.counts.max()) <= _MOST_PARTITIONS:
         return None

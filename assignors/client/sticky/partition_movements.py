@@ -11,7 +11,7 @@ Pair = tuple[int, int]
 
 
 class _Moved:
-    """A HashSet of partition numbers that is built only when somebody asks for its first element."""
+    """A HashSet of partition numbers that is built only when its first element is needed."""
 
     __slots__ = ("_base", "_changes", "_set", "_size")
 

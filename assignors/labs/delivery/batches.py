@@ -28,7 +28,7 @@ def read(lab: Lab, start: Offsets) -> Reading:
     """The polls from `start` to the end of the log, or to the poison where the application stops at it.
 
     Like Kafka's fetcher, one partition is drained before the next; records before a poisonous one are returned by a
-    poll of their own, and the next poll throws (`RecordDeserializationException`).
+    separate poll, and the next poll throws (`RecordDeserializationException`).
     """
     waiting = [Record(p, offset) for p, end in enumerate(lab.end) for offset in range(start[p], end)]
     met = lab.poison in waiting

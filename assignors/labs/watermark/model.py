@@ -32,7 +32,7 @@ class Timing(StrEnum):
 
 
 class Ack(StrEnum):
-    """What the producer was told."""
+    """The answer that the producer got."""
 
     WAITING = "waiting"
     ACKED = "acknowledged"

@@ -12,8 +12,8 @@ class Step:
     """What decides it.
 
     `names`: the topics that the member subscribes to; `subscribed`: the ids of those that exist; `resubscribed`:
-    whether it has just said so; `owners`: whoever owns a partition now, by epoch; `owned`: what the member says it
-    owns, None: nothing said.
+    whether this subscription is new; `owners`: the epoch of each partition that has an owner now; `owned`: what the
+    member reports that it owns, None: not reported.
     """
 
     target_epoch: int

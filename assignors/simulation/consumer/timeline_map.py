@@ -37,7 +37,7 @@ class TimelineMap(MutableMapping[str, V]):
         return key in self._values
 
     def __iter__(self) -> Iterator[str]:
-        """Keys in Kafka's order, as of now: changes during the loop do not disturb it."""
+        """Keys in Kafka's order at this moment: changes during the loop do not disturb it."""
         return iter([key for slot in sorted(self._buckets) for key in reversed(self._buckets[slot])])
 
     def __setitem__(self, key: str, value: V) -> None:

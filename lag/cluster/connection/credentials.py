@@ -74,7 +74,7 @@ def wire_mechanism(settings: Settings) -> str | None:
 
 
 def _refuse_other_module(mechanism: str, jaas: Login | None) -> None:
-    """Kerberos and IAM have options of their own: with the module of another mechanism they would be ignored."""
+    """Kerberos and IAM have their own options, which another mechanism's module would ignore."""
     if jaas is None:
         return
     wanted, meant = _OWN_MODULE.get(mechanism), _MECHANISM_OF.get(jaas.module)

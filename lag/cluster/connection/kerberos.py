@@ -1,7 +1,7 @@
 """Kerberos tickets for SASL GSSAPI, by MIT Kerberos (the package `gssapi`).
 
-With a keytab each login has a ticket cache of its own, in memory, so that two clusters may have two principals. MIT
-Kerberos waits for the KDC and for the name server: tickets are fetched on a thread of their own before a login, and
+With a keytab each login has its own ticket cache, in memory, so that two clusters may have two principals. MIT
+Kerberos waits for the KDC and for the name server: tickets are fetched on a separate thread before a login, and
 again after 80 % of their lifetime, as Kafka's clients do (`sasl.kerberos.ticket.renew.window.factor`). A login then
 finds its ticket in the cache. KRB5_CONFIG names the krb5.conf, if it is not /etc/krb5.conf.
 """

@@ -166,7 +166,7 @@ _ENV_FAMILIES = tuple(f"{ENV_PREFIX}{family}_" for family in ("BOOTSTRAP", "SASL
 _NO = frozenset({"false", "f", "no", "n", "off", "0"})
 _MAY_BE_EMPTY = _SECRET | {"ssl.endpoint.identification.algorithm"}
 MOST_NAMED = 20
-"""Of the settings that cannot be used, so many are named; each is compared with all known ones, which takes 0.2 ms."""
+"""How many unusable settings an error names; each is compared with all known ones, which takes 0.2 ms."""
 ENV_CONFIG = f"{ENV_PREFIX}CONFIG"
 
 
@@ -208,7 +208,7 @@ def _validated(entries: list[_Entry]) -> Settings:
     for entry in entries:
         key = ALIASES.get(entry.key, entry.key)
         if key == READ_ONLY and values.get(key, "false").lower() not in _NO:
-            continue  # whoever marks a cluster as read-only is not overruled
+            continue  # a read-only mark is never overruled
         if key in USED and (entry.value.strip() or key in _MAY_BE_EMPTY):
             values[key] = entry.value if key in _SECRET else entry.value.strip()
             where[key] = entry.where

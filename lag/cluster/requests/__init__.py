@@ -1,1 +1,1 @@
-"""One kind of request a file: what is asked of a broker, and its answer as typed values."""
+"""One kind of request per file: what is asked of a broker, and its answer as typed values."""

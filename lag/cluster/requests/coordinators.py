@@ -35,8 +35,8 @@ class Coordinators:
     def newest(self, other: "Coordinators") -> "Coordinators":
         """Per partition the leader with the higher epoch, `other` if both have the same.
 
-        The epochs of a topic that was created again begin again: then only `other` counts. Another id shows it, or
-        fewer partitions.
+        A topic that was deleted and created again restarts its epochs: then only `other` counts. A different id or
+        fewer partitions show it.
         """
         if not other.leaders:
             return self

@@ -34,7 +34,7 @@ async def list_groups(client: PollClient, node: int) -> list[GroupDescription]:
 
 
 def _listing_problem(node: int, code: int) -> Problem:
-    """UNLISTED is only what passes: another error stays until somebody removes its cause."""
+    """UNLISTED is only for what passes by itself: any other error stays until its cause is removed."""
     cause = f"broker {node} does not list its groups: {error_name(code)}"
     if is_not_ready(code):
         what = "Its part of __consumer_offsets is still loading" if code == LOADING else "Its coordinator is starting"

@@ -30,13 +30,13 @@ async def find_coordinator(client: PollClient, group_id: str) -> int:
 
 
 async def delete_group(client: PollClient, node: int, group_id: str) -> str | None:
-    """Delete a group; why not, in words. Raises BrokerFailed or CoordinatorNotReady."""
+    """Delete a group; returns why it was refused, in words. Raises BrokerFailed or CoordinatorNotReady."""
     answer = await client.send(node, DeleteGroupsRequest(groups_names=[group_id]))
     return _first_error([result.error_code for result in answer.results], group_id, "DELETE")
 
 
 async def remove_member(client: PollClient, node: int, group_id: str, instance_id: str, reason: str) -> str | None:
-    """Remove the static member; why not, in words. Raises BrokerFailed or CoordinatorNotReady."""
+    """Remove the static member; returns why it was refused, in words. Raises BrokerFailed or CoordinatorNotReady."""
     member = LeaveGroupRequest.MemberIdentity(member_id="", group_instance_id=instance_id, reason=reason)
     answer: Message = await client.send(node, LeaveGroupRequest(group_id=group_id, members=[member], min_version=3))
     return _first_error([answer.error_code, *(each.error_code for each in answer.members)], group_id, "READ")

@@ -1,6 +1,6 @@
 """The committed offsets of one group, read with their metadata and written, as the Java admin client does (KIP-396).
 
-A commit with generation -1 and no member id is taken for a group without members only, whatever its protocol.
+A commit with generation -1 and no member id is accepted only while the group has no members, in any protocol.
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -38,7 +38,7 @@ async def fetch(
 async def at_timestamp(
     client: PollClient, node: int, partitions: Sequence[TopicPartition], timestamp_ms: int
 ) -> dict[TopicPartition, int | str]:
-    """The first offset with this timestamp or a later one; -1: there is none; a text says why not known."""
+    """The first offset with this timestamp or a later one; -1: there is none; a text says why it is unknown."""
     led = [(name, 0, numbers) for name, numbers in by_topic(sorted(partitions)).items()]
     found: dict[TopicPartition, int | str] = dict.fromkeys(partitions, "its leader's response does not include it")
     for chunk in _chunks(led):

@@ -47,7 +47,8 @@ class Metadata:
 async def fetch(client: PollClient, manager: KafkaConnectionManager) -> Metadata:
     """The metadata from the first broker that answers. Raises ConnectError if none does.
 
-    One that has just started, in a cluster with ZooKeeper, may answer that there are no brokers: that is no answer.
+    One that has just started, in a cluster with ZooKeeper, may answer that there are no brokers. That does not
+    count as an answer.
     """
     waiting: list[Future] = []
     nodes = client.nodes()

@@ -42,7 +42,7 @@ async def first_records(
 
 
 async def count(client: PollClient, node: int, tp: TopicPartition, low: int, high: int) -> int | str:
-    """How many records, markers left out, have an offset in low..high-1; a text says why not known.
+    """How many records, markers left out, have an offset in low..high-1; a text says why it is unknown.
 
     Raises BrokerFailed.
     """

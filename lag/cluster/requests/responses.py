@@ -29,7 +29,7 @@ class GroupDescription:
 class CommittedOffsets:
     """Committed offsets, one row per (group, partition), group by group as the answers come.
 
-    Group number i of `groups` has the rows from `first[i]` on. `lag` is -1 but for share groups (KIP-1226). `topics`
+    Group number i of `groups` has the rows from `first[i]` on. `lag` is -1 except for share groups (KIP-1226). `topics`
     numbers the names of all topics of the cluster and of every commit.
     """
 

@@ -1,8 +1,8 @@
 """`python -m lag.embedded.workload --bootstrap-server H:P --folder F`: the workload's own process.
 
-It runs until its standard input ends, so it cannot outlive whoever started it. The first line on standard output is
-`{"port": n}`, where the panel's actions are served to holders of the key in `GROUPSCOPE_DEMO_KEY` (hexadecimal).
-Its files are in the folder, which the owner of the folder removes.
+It runs until its standard input ends, so it cannot outlive the process that started it. Its first line of output is
+`{"port": n}`, where the panel's actions are served to holders of the key in `GROUPSCOPE_DEMO_KEY` (hexadecimal). Its
+files are in the folder, which the owner of the folder removes.
 """
 
 import argparse

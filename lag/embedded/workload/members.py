@@ -45,7 +45,7 @@ class RunningMember:
 
     @property
     def pid(self) -> int | None:
-        """The process id of a member that is a process of its own."""
+        """The process id of a member that runs in its own process."""
         return None if isinstance(self.body, threading.Thread) else self.body.pid
 
 
@@ -61,7 +61,7 @@ class Members:
         self._guard: Connection | None = None
 
     def start_guard(self) -> None:
-        """Start the guard. Only if this process leads a process group of its own."""
+        """Start the guard. Only if this process leads its own process group."""
         if os.getpgrp() == os.getpid():
             self._guard, line = multiprocessing.Pipe()
             self._forks.Process(target=_guard, args=(line,), name="guard", daemon=True).start()
@@ -127,7 +127,7 @@ class Members:
             return len(members)
 
     def listen(self, stop: threading.Event) -> None:
-        """Take the members' messages, and notice who is gone, until told to stop."""
+        """Take the members' messages, and notice which are gone, until it must stop."""
         while not stop.is_set():
             members = self.running()
             speaking = wait([member.line for member in members], LISTEN_S)

@@ -18,7 +18,7 @@ class Protocol(StrEnum):
     COOPERATIVE = "cooperative-sticky"
     CONSUMER = "consumer"  # KIP-848
     SHARE = "share"  # KIP-932
-    ASSIGN = "assign"  # no membership: the client names its partitions itself
+    ASSIGN = "assign"  # no membership: the client assigns its own partitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class TopicPlan:
 class GroupPlan:
     """A group and the behaviour of its members.
 
-    `own_process`: each member is a process of its own, which the panel may kill or freeze; else members are threads.
+    `own_process`: each member runs in its own process, which the panel may kill or freeze; else members are threads.
     `committed` holds offsets per topic and partition that are committed before the first member joins.
     `pace_per_s` bounds the records that a member reads in a second. Partitions in `paused` are never read.
     A member with `commits_records` commits the offset after the last record itself; other clients' commits also pass

@@ -211,7 +211,7 @@ def _asked(name: str, value: Any) -> MemberMetadata:
 
 
 def _timeouts(value: Any) -> Timeouts:
-    """Only members with the classic protocol have a session timeout of their own."""
+    """Only members with the classic protocol have their own session timeout."""
     old = getattr(value, "classic_member_metadata", None)
     return Timeouts(old.session_timeout_ms or None if old else None, getattr(value, "rebalance_timeout_ms", None))
 

@@ -1,1 +1,1 @@
-"""What a process that starts goes on from: the last verdicts, and how far the stream and the roll-up have come."""
+"""What a starting process continues from: the last verdicts, and how far the stream and the roll-up have come."""

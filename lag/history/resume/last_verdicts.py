@@ -1,4 +1,4 @@
-"""The last stored verdict of each group and its onset, from which a process that starts goes on."""
+"""The last stored verdict of each group and its onset, from which a starting process continues."""
 
 import logging
 from collections.abc import Mapping, Sequence

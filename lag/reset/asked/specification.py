@@ -1,4 +1,4 @@
-"""What is asked of a reset: where the committed offsets shall go.
+"""What is asked of a reset: where the committed offsets should go.
 
 Source of the rules: Kafka's `kafka-consumer-groups --reset-offsets` (`org.apache.kafka.tools.OffsetsUtils`, KIP-122).
 """

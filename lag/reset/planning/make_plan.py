@@ -27,7 +27,7 @@ from lag.reset.planning.targets import BLOCKING, Found, Target, target
 
 MOST_PARTITIONS = 10_000
 MOST_LOOKED_UP = 1_000
-"""Partitions for which the times of records are read: each needs a request of its own."""
+"""Partitions for which the times of records are read: each needs a separate request."""
 MOST_SKIPPED = 100
 
 _OTHER_TOOLS = {GroupType.SHARE: "kafka-share-groups", GroupType.STREAMS: "kafka-streams-groups"}
