@@ -107,7 +107,7 @@ class _Plan:
         return (self.topics >= 0) & (self.numbers >= 0) & (self.numbers < self.layout.counts[self.topics])
 
     def codes(self) -> Codes:
-        """Of the pairs that exist."""
+        """The codes of the pairs that exist."""
         known = self.exists()
         return (self.layout.offsets[self.topics[known]] + self.numbers[known]).astype(np.int32)
 

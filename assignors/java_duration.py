@@ -12,7 +12,7 @@ _MOST_LETTERS = 40
 
 
 def java_duration_ms(text: str) -> int | None:
-    """Whole milliseconds, rounded down; None for what is no duration, a negative one, and more than 40 letters.
+    """Whole milliseconds, rounded down; None if not a duration, if negative, or if longer than 40 characters.
 
     >>> java_duration_ms("PT1H30M"), java_duration_ms("p1dt0.0019s"), java_duration_ms("PT"), java_duration_ms("PT-1S")
     (5400000, 86400001, None, None)

@@ -17,7 +17,7 @@ def topic_uuid(topic: Topic) -> UUID:
 
     Without an id it derives from the name: the first half of the SHA-256 of its UTF-16 code units, as a version 4
     UUID. It is the same on every machine, but no real cluster has it, and real assignments depend on the real ids.
-    Raises AssignorError on a text that is no UUID.
+    Raises AssignorError on a text that is not a UUID.
 
     >>> topic_uuid(Topic("orders", 3, topic_id="q6lCBgVqOKRKTHAPNzudtg"))
     UUID('aba94206-056a-38a4-4a4c-700f373b9db6')

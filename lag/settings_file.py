@@ -58,7 +58,7 @@ def _validated(read: list[Token], model: type[File], context: object) -> File:
 
 
 def _problems(read: Iterable[Token], by_path: Mapping[tuple[str | int, ...], str]) -> list[Problem]:
-    """In the order of the file."""
+    """The problems in the order of the file."""
     lines = find_lines(iter(read), by_path)
     problems = [Problem(line, path_text(path), by_path[path]) for path, line in lines.items()]
     return sorted(problems, key=lambda problem: problem.line or 0)

@@ -39,7 +39,7 @@ _MOST = 2**63
 
 
 def iso_time(at_ms: int) -> str:
-    """In UTC with milliseconds, as Kafka's tools read it.
+    """The time in UTC with milliseconds, as Kafka's tools read it.
 
     A producer can give a record any time of 64 bits. One before 1970 or after 9999 stays a number.
 

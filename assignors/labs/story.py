@@ -18,7 +18,7 @@ from assignors.spelling import shown, suggestion
 
 NONE = "none"
 MOST_BYTES = 50_000
-"""Of a file; a story with the longest script takes a tenth of it."""
+"""The largest file; a story with the longest script takes a tenth of it."""
 
 
 def joined(values: Iterable[object]) -> str:
@@ -60,7 +60,7 @@ class Story(BaseModel):
         return {info.alias or field: field for field, info in cls.model_fields.items()}
 
     def changed(self, values: Mapping[str, Any]) -> Self:
-        """With other values by their keys. Raises ScenarioError when a value is wrong, or the lab cannot play it."""
+        """The story with other values, by key. Raises ScenarioError if a value is wrong, or the lab cannot play it."""
         try:
             current = {key: getattr(self, field) for key, field in self.keys().items()}
             story = type(self).model_validate({**current, **values})

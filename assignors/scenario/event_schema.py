@@ -193,7 +193,7 @@ class EventFile(StrictModel):
 FORMATS: Mapping[str, Format] = {
     key: entry for key, field in EventFile.model_fields.items() for entry in field.metadata if isinstance(entry, Format)
 }
-"""By key. A new kind of event is a field of `EventFile` with its format."""
+"""The formats by key. A new kind of event is a field of `EventFile` with its format."""
 _KEYS = {entry.action: key for key, entry in FORMATS.items()}
 
 

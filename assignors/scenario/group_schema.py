@@ -116,5 +116,5 @@ def given(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def written_number(amount: float) -> int | float:
-    """Without a decimal point where the number has no use for it."""
+    """The number, without a decimal point if it is whole."""
     return int(amount) if amount == int(amount) and abs(amount) < _EXACT else amount

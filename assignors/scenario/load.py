@@ -85,7 +85,7 @@ def _without(broken: Set[int | str], data: Any) -> ScenarioFile:
 
 
 def _problems(by_path: Mapping[Path, str], text: str, name: str) -> tuple[Problem, ...]:
-    """In the order of the file."""
+    """The problems in the order of the file."""
     if not by_path:
         return ()
     lines = find_lines(tokens(text, name), by_path)

@@ -22,7 +22,7 @@ def sentences(errors: Iterable[ErrorDetails], model: type[BaseModel] = ScenarioF
 
 
 def _path(loc: Path) -> Path:
-    """Without the names of union members and pydantic's marker for keys."""
+    """The path without the names of union members and pydantic's marker for keys."""
     loc = tuple(part for part in loc if part != _KEY)
     if loc[:1] == ("capacity",):
         return (*loc[:1], *loc[2:])

@@ -95,7 +95,7 @@ class ClassicService(GroupCoordinatorService):
         super().record_state(view)
 
     def assignments(self) -> dict[str, Sequence[TopicPartition]]:
-        """As the leader assigned."""
+        """The partitions as the leader assigned them."""
         members = self.coordinator.group.members
         return {member_id: decode_assignment(member.assignment) for member_id, member in members.items()}
 
@@ -172,7 +172,7 @@ class ConsumerService(GroupCoordinatorService):
         self.records.extend(records)
 
     def in_progress(self) -> Iterator[str]:
-        """Also a change of topics that waits for a heartbeat, and an assignment that waits for a reply."""
+        """Includes a change of topics that waits for a heartbeat, and an assignment that waits for a reply."""
         yield from super().in_progress()
         group = None if self.coordinator is None else self.coordinator.group
         if group is None or not group.members:

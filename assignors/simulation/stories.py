@@ -16,4 +16,4 @@ def _read(path: Path) -> Mapping[str, Scenario]:
 
 
 STORIES = _read(Path(__file__).with_name("stories.yaml"))
-"""By the names in links; the first is where the lab opens. `name` is its title, `description` what it shows."""
+"""The stories by their names in links; the lab opens at the first. `name` is a title, `description` what it shows."""

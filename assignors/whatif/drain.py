@@ -25,7 +25,7 @@ class Drain:
 
 
 def drains(table: OwnershipTable, known: KnownLoads, loads: Loads) -> dict[str, Drain]:
-    """By member: lag / (capacity - produce rate) of its partitions; 0 without partitions."""
+    """The drain time of each member: lag / (capacity - produce rate) of its partitions; 0 without partitions."""
     counts = table.counts().tolist()
     columns = (*_sums(table, known.lag_records), *_sums(table, known.produced_per_s))
     made = {}

@@ -45,17 +45,17 @@ class GroupState:
         return member.instance_id is not None and self.protocol is not RebalanceProtocol.SHARE
 
     def with_member(self, member: Member) -> "GroupState":
-        """With the member, which owns nothing yet."""
+        """The group with this member, which owns nothing yet."""
         joined = resolved(without_claims(member), self.topics)
         return replace(self, members=(*self.members, joined))
 
     def without(self, member: Member) -> "GroupState":
-        """Without the member, which is then `away`."""
+        """The group without this member, which is then `away`."""
         left = tuple(other for other in self.members if other is not member)
         return replace(self, members=left, away={**self.away, member.member_id: member})
 
     def updated(self, member: Member) -> "GroupState":
-        """With the member of that id replaced."""
+        """The group with the member of that id replaced."""
         members = tuple(member if other.member_id == member.member_id else other for other in self.members)
         return replace(self, members=members)
 

@@ -134,7 +134,7 @@ def _pairs(held: Holdings, members: int) -> NDArray[np.int64]:
 
 
 def _with_several(single: Moves, old: NDArray[np.int64], new: NDArray[np.int64]) -> Moves:
-    """With one move per owner for partitions that have or had several."""
+    """The moves, with one per owner for partitions that have or had several."""
     members, total = len(single.members), len(single.layout)
     most = [np.bincount(pairs // members, minlength=total) for pairs in (old, new)]
     several = np.maximum(*most) > 1

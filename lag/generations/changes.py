@@ -10,7 +10,7 @@ from lag.generations.live_group import exists, group_of
 from lag.model import GroupSnapshot, Topic
 
 MAX_NAMES = 3
-"""Of more members or topics only the number is given."""
+"""Beyond this, only the number of members or topics is given."""
 
 Owners = Mapping[TopicPartition, frozenset[str]]
 
@@ -29,10 +29,10 @@ def differences(old: Group | Scenario, new: Group) -> list[str]:
 
 
 LEFT = "left or timed out"
-"""Of a dynamic member: neither records nor polls tell LeaveGroup from an expired session."""
+"""For a dynamic member: neither records nor polls tell LeaveGroup from an expired session."""
 
 STATIC_LEFT = "timed out or was removed"
-"""Of a static member: closing its consumer does not leave the group (KIP-345)."""
+"""For a static member: closing its consumer does not leave the group (KIP-345)."""
 
 
 def causes_of(old: Group | Scenario, new: Group) -> list[str]:

@@ -18,7 +18,7 @@ from lag.verdict.onset import RowCommits
 from lag.verdict.row_index import group_of_row, sorted_indexer
 
 MAX_PARTITIONS = 200_000
-"""Of all groups; those whose last commits are oldest are dropped first. About 12 MB."""
+"""The most partitions of all groups; those whose last commits are oldest are dropped first. About 12 MB."""
 
 _GROUP, _TOPIC, _PARTITION = (np.uint64(odd) for odd in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9))
 
@@ -55,7 +55,7 @@ class CommitRuns:
         return len(self.key)
 
     def after(self, commits: Commits, source: int, most: int = MAX_PARTITIONS) -> "CommitRuns":
-        """With the next commits of partition `source` of `__consumer_offsets`, in the order of their records."""
+        """The runs after the next commits in partition `source` of `__consumer_offsets`, in record order."""
         if not len(commits):
             return self
         new = _Records.of(commits, source)
@@ -63,7 +63,7 @@ class CommitRuns:
         return _joined(self._take(~is_new), _fold(self._take(is_new), new))._bounded(most)
 
     def forget(self, source: int) -> "CommitRuns":
-        """Without the partitions whose commits are in partition `source`: its records are read again."""
+        """The runs without the partitions whose commits are in partition `source`: its records are read again."""
         return self._take(self.source != source)
 
     def of_rows(self, snapshot: ClusterSnapshot) -> RowCommits:
@@ -194,7 +194,7 @@ def _topic_ids(snapshot: ClusterSnapshot) -> Ints:
 
 
 def _id_hash(topic_id: str | None) -> int:
-    """As of the 16 bytes in a commit; 0 for what is no UUID."""
+    """The same hash as of the 16 bytes in a commit; 0 if it is not a UUID."""
     try:
         words = np.frombuffer(UUID(topic_id or "").bytes, np.int64)
     except ValueError:

@@ -38,7 +38,7 @@ TargetPartitions = tuple[tuple[str, tuple[int, ...]], ...]
 _NO_TARGETS: Mapping[str, TargetPartitions] = MappingProxyType({})
 
 MAX_NAMED = 3
-"""Of more partitions only the number is given."""
+"""Beyond this, only the number is given."""
 
 
 @dataclass(frozen=True, slots=True)

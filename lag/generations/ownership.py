@@ -27,7 +27,7 @@ from lag.generations.recorded import MemberState, Origin, RecordedGeneration, Re
 
 Times = NDArray[np.int64]
 NEVER_MS = np.iinfo(np.int64).max
-"""In place of a time: not until the last record of the generation."""
+"""Stands in place of a time that is later than the last record of the generation."""
 
 SECOND_ROUND = re.compile(r" \(rebalance \d+\)$")
 """Such a rebalance assigns what the one before it has revoked (KIP-429)."""
@@ -87,7 +87,7 @@ class _Gaps:
 def without_owner(one: RecordedGeneration, origin: Origin, before_ms: int | None = None) -> WithoutOwner:
     """The time without an owner in one rebalance. `before_ms`: when the assignment before it was written.
 
-    It is the begin for partitions that a cooperative rebalance revoked and this one assigns.
+    It is the start for partitions that a cooperative rebalance revoked and this one assigns.
     """
     reason = _obstacle(one, origin)
     if reason:

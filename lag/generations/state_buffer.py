@@ -14,7 +14,7 @@ from assignors.whatif.moves import moves
 from assignors.whatif.quality import measure
 
 MAX_GENERATIONS = 50
-"""Of one group."""
+"""The most generations of one group."""
 
 MAX_CELLS = 4_000_000
 """Partitions in all states of a cluster; a member counts as MEMBER_CELLS. About 30 MB (8 bytes each)."""

@@ -25,7 +25,7 @@ from lag.times import wall_clock_ms
 
 ROW_GROUP = 131_072
 MAX_BUFFERED_ROWS = 4 * ROW_GROUP
-"""Of all days together; more are written to their files."""
+"""The rows of all days together; when there are more, they are written to their files."""
 
 _MAX_BOUND_CHARS = 64
 """Longer texts are no bounds, because a truncated upper bound would be too low."""

@@ -91,7 +91,7 @@ def verdict_periods(
 
     A verdict begins at its onset where that is known, and ends where the next one begins or where polls are missing.
     The onset of the present verdict counts more than what polls said at the time. Without an onset, as OK has none, it
-    only goes on from the last stored poll.
+    only continues from the last stored poll.
     """
     before_gaps = [since for since, _ in gaps]
     found: list[VerdictPeriod] = []

@@ -30,7 +30,7 @@ from lag.verdict.status import STORED, TOO_EARLY, URGENCY
 log = logging.getLogger(__name__)
 
 FLUSH_S = 30.0
-"""Between two commits: longer makes fewer small files, shorter makes the newest minute of a page younger."""
+"""The time between two commits: longer makes fewer small files, shorter makes a page's newest minute more recent."""
 
 MAINTENANCE_S = 3600.0
 MAX_WAITING_ROWS = 1_000_000

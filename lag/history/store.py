@@ -35,7 +35,7 @@ COMMIT_RETRIES = 50
 """Two busy writers need a few retries; deltalake's default is 15."""
 
 MAX_TRIES = 5
-"""Of a write whose files others removed meanwhile, as compaction does."""
+"""The attempts at a write whose files were removed meanwhile, as compaction does."""
 
 _COMPRESSED = WriterProperties(compression="ZSTD")
 
@@ -173,7 +173,7 @@ class History:
 
 
 def _list_folder(root: str) -> None:
-    """A folder that cannot be read is no empty history. Raises OSError unless it can be listed, or does not exist."""
+    """A folder that cannot be read is not an empty history. Raises OSError unless it can be listed or is missing."""
     if "://" not in root:
         with suppress(FileNotFoundError):
             os.scandir(root).close()

@@ -223,7 +223,7 @@ class Rollup:
 
 
 def _levels(slos: tuple[Slo, ...]) -> pa.Table:
-    """As an Arrow table, because Spark would start a Python worker to read a list."""
+    """The levels as an Arrow table, because Spark would start a Python worker to read a list."""
     rows = [{"slo_id": slo.slo_id, "threshold_ms": slo.threshold_ms, "pattern": slo.regex} for slo in slos]
     return pa.Table.from_pylist(rows, pa.schema({"slo_id": TEXT, "threshold_ms": pa.int64(), "pattern": TEXT}))
 

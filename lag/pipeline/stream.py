@@ -316,7 +316,7 @@ def _stop(query: StreamingQuery) -> None:
 
 
 def _progress(report: Mapping[str, Any], ends: Mapping[int, int]) -> Progress:
-    """From Spark's progress report; `ends` are used for partitions without a latest offset in it."""
+    """The progress from Spark's report; `ends` are used for partitions without a latest offset in it."""
     source = report["sources"][0]
     done, latest = source["endOffset"][OFFSETS_TOPIC], (source["latestOffset"] or {}).get(OFFSETS_TOPIC, {})
     left = [latest.get(partition, ends.get(int(partition), 0)) - offset for partition, offset in done.items()]

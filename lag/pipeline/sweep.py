@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 JOBS = 20
 MIN_CASES = 5_000
-"""In one Spark job, which has an overhead of some tenths of a second. Progress is reported after each job."""
+"""The fewest cases in a Spark job, whose overhead is some tenths of a second. Progress is reported after each job."""
 TASKS_PER_CORE = 4
 COALESCE = "spark.sql.adaptive.coalescePartitions.enabled"
 

@@ -36,7 +36,7 @@ LastVerdicts = Callable[[str, int, float], StoredVerdicts]
 
 
 def no_verdicts(cluster_id: str, at_ms: int, openings_s: float) -> StoredVerdicts:
-    """Of a process without a history."""
+    """The stored verdicts of a process without a history: none."""
     return StoredVerdicts()
 
 
@@ -45,7 +45,7 @@ ReadPolicy = Callable[[], Reading[Policy]]
 
 
 def default_policy() -> Reading[Policy]:
-    """Of a process without a policy file."""
+    """The policy of a process without a policy file."""
     return Reading(Policy())
 
 
@@ -80,7 +80,7 @@ class Evaluator:
         return Report(snapshot, health, window, reading.problem)
 
     def _resume(self, snapshot: ClusterSnapshot, policy: Policy) -> None:
-        """Before the first poll of a cluster with an id, go on from the stored history."""
+        """Before the first poll of a cluster with an id, continue from the stored history."""
         if self._is_resumed or snapshot.cluster_id is None:
             return
         found = self._last_verdicts(snapshot.cluster_id, snapshot.at_ms, policy.longest_flapping_s)

@@ -11,7 +11,7 @@ from lag.records.byte_arrays import Int64s
 from lag.records.java_text import text
 
 IRREGULAR = -1
-"""Instead of a number: the prefix is not that of a commit key."""
+"""Stands in place of a number if the prefix is not that of a commit key."""
 
 _LENGTH_BYTES = 2
 _NAME_AT = 4  # in a prefix: after the type and the group's length

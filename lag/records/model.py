@@ -12,7 +12,7 @@ from lag.records.byte_arrays import BytesColumn, Int64s
 from lag.records.message_schema import Message
 
 NONE = -1
-"""In columns of commits: the commit has no such value."""
+"""Stands in columns of commits where the commit has no such value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -52,7 +52,7 @@ def warnings(plan: Plan) -> Iterator[str]:
     if unplanned := [row for row in rows if row.action is Action.NONE]:
         yield f"{_count(len(unplanned), 'partition')} cannot be planned and will not be changed: {_first(unplanned)}"
     if clamped := [row for row in rows if row.asked_offset is not None]:
-        yield f"{_count(len(clamped), 'partition')} limited to the log start or end; the offset asked for is outside"
+        yield f"{_count(len(clamped), 'partition')} limited to the log start or end; the requested offset is outside"
     if deleted := sum(row.deleted for row in rows):
         yield f"{_count(deleted, 'record')} deleted before the group could read them"
     yield from _held(rows)
@@ -60,7 +60,7 @@ def warnings(plan: Plan) -> Iterator[str]:
     if gaps := sum(row.gaps or 0 for row in rows):
         yield f"{_count(gaps, 'offset')} without a record between old and new: the topic is compacted"
     if plan.kind is Kind.OFFSETS and any(row.from_metadata and row.is_change for row in rows) and plan.undoes is None:
-        yield "Some commits have metadata; a reset clears it as kafka-consumer-groups does, the undo restores it"
+        yield "Some commits have metadata; a reset clears it, as kafka-consumer-groups does; the undo restores it"
 
 
 def _undoing(plan: Plan) -> Iterator[str]:
@@ -68,7 +68,7 @@ def _undoing(plan: Plan) -> Iterator[str]:
     if any(row.action is Action.DELETE for row in plan.partitions):
         yield "Without a committed offset, consumers start where auto.offset.reset says"
     if plan.kind is Kind.REMOVE_MEMBER:
-        yield "There is no undo. The member joins again if its process still runs"
+        yield "There is no undo. The member joins again if its process is still running"
     if plan.kind is Kind.DELETE_GROUP and plan.partitions:
         gone = sum(row.topic_is_gone for row in plan.partitions)
         if gone == len(plan.partitions):

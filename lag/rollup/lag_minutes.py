@@ -276,7 +276,7 @@ class _Fold:
 
 
 def _goes_on(commits: Commits) -> Flags:
-    """bool[n]: the commit continues the one before, which is no tombstone and not known to be of another topic id."""
+    """bool[n]: the commit continues the one before, which is not a tombstone nor known to be of another topic id."""
     before, named = commits.topic[:-1], commits.topic[1:]
     other_topic = (before != named) & (before != UNKNOWN) & (named != UNKNOWN)
     goes_on = _follows(commits.series)

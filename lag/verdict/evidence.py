@@ -274,7 +274,7 @@ def _behind(total: LagTotal) -> str:
 
 
 def _calm(total: LagTotal, worst: RowFacts) -> str:
-    """Without the lag of the group, which stands beside its verdict."""
+    """The evidence for OK, without the lag of the group, which pages show beside its verdict."""
     if total.records == 0:
         return f"no rule fired in {plural(worst.samples, 'poll')}"
     if total.records is None:

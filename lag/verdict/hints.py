@@ -15,7 +15,7 @@ HOT_SHARE = 0.5
 """A partition that gets more than this share of the records is hot."""
 
 MIN_PARTITIONS = 3
-"""Of fewer partitions none is called hot: one of two always gets half of the records."""
+"""With fewer partitions, none is called hot: one of two always gets half of the records."""
 
 RANGE = "range"
 """The name of both range assignors, that of clients and that of brokers."""

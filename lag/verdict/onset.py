@@ -45,7 +45,7 @@ class OnsetColumns(NamedTuple):
 
     @classmethod
     def none(cls, n: int) -> "OnsetColumns":
-        """Without onsets."""
+        """The columns of n rows without onsets."""
         return cls.constant(n, UNKNOWN, OnsetSource.WINDOW)
 
     @classmethod
@@ -54,7 +54,7 @@ class OnsetColumns(NamedTuple):
         return cls(np.full(n, at_ms, np.int64), np.zeros(n, np.bool_), np.full(n, SOURCE_CODE[source], np.uint8))
 
     def of_rows(self, rows: Ints) -> "OnsetColumns":
-        """Those of some rows, in that order."""
+        """The onsets of these rows, in their order."""
         return OnsetColumns(self.at_ms[rows], self.is_exact[rows], self.source[rows])
 
     def where(self, chosen: Flags, other: "OnsetColumns") -> "OnsetColumns":

@@ -43,14 +43,14 @@ class Waiting(NamedTuple):
 
     @classmethod
     def none(cls, rows: int) -> "Waiting":
-        """Of rows that no poll has seen."""
+        """The state of rows that no poll has seen."""
         unknown = np.full(rows, UNKNOWN, np.int64)
         return cls(*(unknown for _ in cls._fields))
 
     def after(
         self, at_ms: int, committed: Ints, last_stable: Ints, log_end: Ints, commits: RowCommits | None = None
     ) -> "Waiting":
-        """With one poll more. The offsets are int64[n_rows]; `commits` None: no records are read."""
+        """The state after one more poll. The offsets are int64[n_rows]; `commits` None: no records are read."""
         polled = self._polled(at_ms, committed, last_stable, log_end)
         return polled if commits is None else polled._with_commits(commits)
 
@@ -130,7 +130,7 @@ class Waiting(NamedTuple):
         )
 
     def of_rows(self, rows: slice | Ints) -> "Waiting":
-        """Those of some rows."""
+        """The state of these rows."""
         return Waiting(*(column[rows] for column in self))
 
     def reindexed(self, rows: Ints) -> "Waiting":
@@ -140,5 +140,5 @@ class Waiting(NamedTuple):
         return Waiting(*(np.where(rows < 0, UNKNOWN, column[rows]) for column in self))
 
     def forgotten(self, where: Flags) -> "Waiting":
-        """Without what is known of these rows: their topic was created again."""
+        """The state without what is known of these rows: their topic was created again."""
         return Waiting(*(np.where(where, UNKNOWN, column) for column in self))

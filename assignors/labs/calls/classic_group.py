@@ -38,7 +38,7 @@ from assignors.simulation.kernel import Kernel
 BEAT_MS = 3_000
 """`heartbeat.interval.ms` of the members that are `alive`."""
 MOST_BEATS = 5_000
-"""In a script: those of one member for four hours."""
+"""The most heartbeats in a script: those of one member for four hours."""
 SETTINGS = {
     "group.initial.rebalance.delay.ms": "initial_rebalance_delay_ms",
     "group.min.session.timeout.ms": "min_session_timeout_ms",

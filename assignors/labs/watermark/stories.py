@@ -99,7 +99,7 @@ _CODES: dict[str, tuple[str, Callable[[str], Action]]] = {
     "x": ("unflushed", _power_cut),
     "s": ("replica", Start),
 }
-"""By code: the field that the operand holds, and how it is read."""
+"""For each code: the field that the operand holds, and how it is read."""
 
 Replica = Annotated[str, Field(pattern="^[A-Z]$")]
 

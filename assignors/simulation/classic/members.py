@@ -63,7 +63,7 @@ class Member:
         return dict(self.protocols)[protocol or ""]
 
     def described(self, protocol: str | None) -> JoinedMember:
-        """As the leader sees it."""
+        """The member as the leader sees it."""
         return JoinedMember(self.member_id, self.instance_id, self.metadata(protocol))
 
     def record(self, protocol: str | None, assignment: bytes) -> MemberRecord:

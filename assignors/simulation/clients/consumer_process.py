@@ -258,7 +258,7 @@ class Process(ABC):
             self.record_state()
 
     def clear_zombie(self) -> None:
-        """Its heartbeat was accepted: it is no zombie if it is a member of the group.
+        """Its heartbeat was accepted: it is not a zombie if it is a member of the group.
 
         It may not be: the reply may be old, or from a coordinator that is still loading and accepts all heartbeats.
         """

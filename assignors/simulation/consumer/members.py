@@ -45,7 +45,7 @@ class Member:
     pending: Held = field(default_factory=dict)
 
     def updated(self, request: Heartbeat) -> "Member":
-        """With the changes in a heartbeat; most have none."""
+        """The member with the changes in a heartbeat; most have none."""
         is_same = request.client_id == self.client_id and request.instance_id == self.instance_id
         if is_same and (request.rebalance_timeout_ms, request.topics, request.regex, request.assignor) == _NOTHING:
             return self

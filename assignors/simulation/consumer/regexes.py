@@ -15,7 +15,7 @@ from assignors.simulation.consumer.topics import Topics
 from assignors.simulation.errors import KafkaError, Refused
 
 REFRESH_PAUSE_MS = 10_000
-"""Between two resolutions; Kafka has no setting for it."""
+"""The shortest time between two resolutions; Kafka has no setting for it."""
 
 
 class Change(Enum):

@@ -56,7 +56,7 @@ class Plan:
         return old is None or set(old) != set(new)
 
     def _members(self) -> dict[str, Member]:
-        """In the coordinator's order, with the changed member and without the one it replaces."""
+        """The members in the coordinator's order, with the changed member and without the one it replaces."""
         members = {**self.group.members, self.member.member_id: self.member}
         members.pop(self._replaced() or "", None)
         return members
@@ -94,7 +94,7 @@ class Plan:
         return self.group.target.get(self.member.member_id, ()) if self._replaced() else ()
 
     def _named(self, partitions: Target) -> Iterator[TopicPartition]:
-        """By topic name; a deleted topic has its id as name."""
+        """The partitions by topic name; a deleted topic has its id as name."""
         names = self.topics.names
         return (TopicPartition(names.get(uuid, uuid), number) for uuid, number in partitions)
 

@@ -55,12 +55,12 @@ class Topics:
         return frozenset((topic_id(topic), topic.name, topic.partitions) for topic in known)
 
     def partition(self, partition: TopicPartition) -> TopicIdPartition | None:
-        """By id; None when there is no such topic."""
+        """The partition by topic id; None when there is no such topic."""
         topic = self.by_name.get(partition.topic)
         return None if topic is None else TopicIdPartition(topic_id(topic), partition.partition)
 
     def named(self, partitions: Iterable[TopicIdPartition]) -> Iterator[TopicPartition]:
-        """By name, without those of deleted topics."""
+        """The partitions by topic name, without those of deleted topics."""
         for uuid, number in partitions:
             if uuid in self.names:
                 yield TopicPartition(self.names[uuid], number)

@@ -15,7 +15,7 @@ from lag.records import BytesColumn, decode
 from lag.times import ms
 
 MAX_GENERATIONS = 500
-"""Of one group, the newest ones."""
+"""The most generations of one group: the newest."""
 
 
 def stored_generations(

@@ -21,8 +21,8 @@ from lag.verdict.status import STATUS_CODE, STORED, Status
 log = logging.getLogger(__name__)
 
 LONGEST_GAP = timedelta(minutes=2)
-"""Between the last stored poll and the first of this process: a restart takes less. After a longer one, a stored onset
-counts only if commits or members prove that the verdict was not interrupted."""
+"""The longest time between the last stored poll and the first of this process: a restart takes less. After a longer
+one, a stored onset counts only if commits or members prove that the verdict was not interrupted."""
 
 SEARCHED = timedelta(minutes=10)
 """The time up to the last stored poll in which a group's last verdict is looked for."""
@@ -54,7 +54,7 @@ def last_verdicts(history: History, cluster: str, at_ms: int, openings_s: float)
 
 
 def last_verdicts_or_none(history: History, cluster: str, at_ms: int, openings_s: float) -> StoredVerdicts:
-    """`last_verdicts`; none, with a warning, if the history cannot be read: polling goes on without it."""
+    """`last_verdicts`; none, with a warning, if the history cannot be read: polling continues without it."""
     try:
         return last_verdicts(history, cluster, at_ms, openings_s)
     except HistoryError as error:

@@ -1,7 +1,7 @@
 """Applies a plan: reads again, refuses what changed, stores the undo plan, writes, reads back.
 
-Killed at any point it leaves the undo plan and a group of which `results` says what is done; applying it again
-goes on, because a partition that is at its new offset already counts as done.
+Killed at any point it leaves the undo plan and a group of which `results` says what was done; applying it again
+continues, because a partition that is at its new offset already counts as done.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

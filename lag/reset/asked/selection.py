@@ -68,7 +68,7 @@ def partitions(
 
 
 def _all_of(topic: str, group: GroupReading, sizes: Mapping[str, int]) -> Iterable[int]:
-    """Of a topic that does not exist: the partitions that are committed."""
+    """All partitions of the topic; if it does not exist, those that are committed."""
     if topic in sizes:
         return range(sizes[topic])
     return [tp.partition for tp, position in group.positions.items() if tp.topic == topic and position.commit]

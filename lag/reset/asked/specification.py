@@ -50,13 +50,13 @@ class Time:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The specification in words."""
         back = "" if self.back_ms is None else f", {duration(self.back_ms / 1000)} back"
         return f"to {iso_time(self.timestamp_ms)}{back}"
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Of `kafka-consumer-groups`."""
+        """The flags of `kafka-consumer-groups`."""
         if self.back_ms is not None:
             return ("--by-duration", iso_duration(self.back_ms))
         return ("--to-datetime", iso_time(self.timestamp_ms))
@@ -70,12 +70,12 @@ class Shift:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The specification in words."""
         return f"shift by {self.by:+,}"
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Of `kafka-consumer-groups`."""
+        """The flags of `kafka-consumer-groups`."""
         return ("--shift-by", str(self.by))
 
 
@@ -87,12 +87,12 @@ class Exact:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The specification in words."""
         return f"to offset {self.offset:,}"
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Of `kafka-consumer-groups`."""
+        """The flags of `kafka-consumer-groups`."""
         return ("--to-offset", str(self.offset))
 
 
@@ -105,12 +105,12 @@ class Listed:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The specification in words."""
         return f"to the offsets of {self.source}"
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Of `kafka-consumer-groups`; none, as it needs a file."""
+        """The flags of `kafka-consumer-groups`: none, as it needs a file."""
         return ()
 
 
@@ -122,12 +122,12 @@ class FromGroup:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The specification in words."""
         return f"to the offsets of group {self.group_id}"
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Of `kafka-consumer-groups`; none, as it needs a file."""
+        """The flags of `kafka-consumer-groups`: none, as it needs a file."""
         return ()
 
 
@@ -152,12 +152,12 @@ class Skip:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The specification in words."""
         return f"skip {', '.join(map(str, self.records))}"
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Of `kafka-consumer-groups`; none, as it needs a file."""
+        """The flags of `kafka-consumer-groups`: none, as it needs a file."""
         return ()
 
 

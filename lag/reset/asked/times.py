@@ -50,7 +50,7 @@ def _short_ms(text: str) -> int:
 
 
 def iso_duration(ms: int) -> str:
-    """As Java's `Duration.parse` reads it.
+    """The duration as Java's `Duration.parse` reads it.
 
     >>> iso_duration(5_400_000), iso_duration(1500)
     ('PT5400S', 'PT1.5S')

@@ -84,7 +84,7 @@ def _record(record: RecordHead) -> dict[str, Any]:
 
 
 def _bytes(name: str, data: bytes | None) -> Mapping[str, str | None]:
-    """As text where it is UTF-8, else in base64."""
+    """The bytes as text where they are UTF-8, else in base64."""
     if data is None:
         return {}
     try:

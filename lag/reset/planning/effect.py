@@ -8,7 +8,10 @@ NO_COMMIT = "nothing is committed: where its consumers would start depends on au
 
 
 class Effect(NamedTuple):
-    """In offsets; None: not known, `note` says why. `lag_after` counts from the log start if the offset is below it."""
+    """The effect in offsets; None: not known, `note` says why.
+
+    `lag_after` counts from the log start if the offset is below it.
+    """
 
     read_again: int | None
     skipped: int | None

@@ -256,7 +256,7 @@ def _with_times(cluster: GroupAccess, rows: Sequence[PartitionPlan]) -> list[Par
 
 
 def _in_log(offsets: Iterable[tuple[PartitionPlan, int | None]]) -> dict[TopicPartition, int]:
-    """Those of the offsets that have a record, or one after them."""
+    """The offsets that have a record, or one after them."""
     return {
         row.tp: offset
         for row, offset in offsets

@@ -103,7 +103,7 @@ class BurrowGroups(NamedTuple):
 
 
 def partition_statuses(windows: CommitWindows, now_ms: int, settings: BurrowSettings) -> BurrowPartitions:
-    """As Burrow's `evaluatePartitionStatus` at `now_ms`, for every row."""
+    """The status of every row, as Burrow's `evaluatePartitionStatus` gives it at `now_ms`."""
     intervals, rows = windows.offset.shape
     commits = (windows.offset != UNKNOWN).sum(axis=0)
     complete = (commits / intervals).astype(np.float32)
@@ -115,7 +115,7 @@ def partition_statuses(windows: CommitWindows, now_ms: int, settings: BurrowSett
 
 
 def group_statuses(partitions: BurrowPartitions, bounds: Ints) -> BurrowGroups:
-    """As Burrow's `evaluateConsumerStatus`; group i has the rows `bounds[i]:bounds[i + 1]`."""
+    """Group statuses, as by Burrow's `evaluateConsumerStatus`; group i has the rows `bounds[i]:bounds[i + 1]`."""
     worst = reduce_groups(np.maximum, partitions.status, bounds, BurrowStatus.OK)
     full = reduce_groups(np.add, (partitions.complete == 1).astype(np.int64), bounds, 0)
     return BurrowGroups(
@@ -161,7 +161,7 @@ def _is_stopped(windows: CommitWindows, commits: Ints, now_ms: int) -> Flags:
 
 
 def _is_rewound(offset: Ints) -> Flags:
-    """Empty slots hold -1, below every offset: the first commit after them is no rewind."""
+    """Empty slots hold -1, below every offset: the first commit after them is not a rewind."""
     back = offset[1:] < offset[:-1]
     before = np.argmax(back, axis=0) if len(back) else np.zeros(offset.shape[1], np.int64)
     lost = offset[before, np.arange(offset.shape[1])]

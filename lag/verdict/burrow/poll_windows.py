@@ -21,7 +21,7 @@ from lag.verdict.window.sample_window import RowWindow, Window
 
 
 class BurrowStatuses(NamedTuple):
-    """Of groups of one snapshot in their order, and of their rows of its offset table."""
+    """The statuses of groups of one snapshot, in their order, and of their rows in its offset table."""
 
     partitions: BurrowPartitions
     groups: BurrowGroups

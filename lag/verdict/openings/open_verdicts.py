@@ -32,7 +32,7 @@ class OpenVerdicts:
     last: Health | None = field(default=None, repr=False, compare=False)
 
     def after(self, health: Health, policy: Policy) -> tuple["OpenVerdicts", Health]:
-        """With the verdicts of the next poll; and these as the policy shows them.
+        """The state after the next poll, and the verdicts of that poll as the policy shows them.
 
         A group whose first verdict is not open yet has none: another process may have left it open.
         """
@@ -70,7 +70,7 @@ class OpenVerdicts:
         return frozenset(health.snapshot.by_group[name] for name in opened)
 
     def _last_finding(self, group_id: str) -> Finding:
-        """Of a group with a state, which the last poll had."""
+        """The last finding about a group that has a state, which means that the last poll saw it."""
         assert self.last is not None
         return self.last.groups[self.last.snapshot.by_group[group_id]].finding
 
@@ -96,7 +96,7 @@ class _Shown(NamedTuple):
 
     @property
     def code(self) -> int:
-        """As in `GroupColumns.status`."""
+        """The status code, as in `GroupColumns.status`."""
         return TOO_EARLY if self.is_too_early else STATUS_CODE[self.state.status(self.policy)]
 
 
@@ -107,7 +107,7 @@ def _hidden(shown: Mapping[int, _Shown]) -> Mapping[int, Status]:
 
 
 def _as_shown(health: Health, shown: Mapping[int, _Shown]) -> Health:
-    """With the verdicts of `shown`, by the number of the group."""
+    """The health with the verdicts of `shown`, by the number of the group."""
     if not shown:
         return health
     at, old = list(shown), health.columns.onsets

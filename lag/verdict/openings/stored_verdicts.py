@@ -1,4 +1,4 @@
-"""What the stored history has of the verdicts before the first poll of a process, which goes on from there."""
+"""What the stored history has of the verdicts before the first poll of a process, which continues from there."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class StoredVerdicts:
     openings_ms: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def open_verdicts(self) -> OpenVerdicts:
-        """As the process that stored them left them, but for polls that did not find an open verdict."""
+        """The verdicts as the process that stored them left them, except polls that did not find an open verdict."""
         states = {name: self._state(at) for at, name in enumerate(self.onsets.groups)}
         return OpenVerdicts({name: its for name, its in states.items() if not its.is_calm}, frozenset(states))
 

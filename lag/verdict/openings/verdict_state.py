@@ -42,7 +42,7 @@ class VerdictState:
         return self.found is Status.OK and self.open_status is None and not self.openings_ms
 
     def after(self, status: Status, at_ms: int, policy: GroupPolicy, last: Callable[[], Finding]) -> "VerdictState":
-        """With the poll at `at_ms`, which found `status`. `last` returns the finding of the poll before."""
+        """The state after the poll at `at_ms`, which found `status`. `last` returns the finding of the poll before."""
         openings = _lately(self.openings_ms, at_ms, policy)
         if status is self.found is self.open_status and self.last_finding is None and openings == self.openings_ms:
             return self

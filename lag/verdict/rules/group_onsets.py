@@ -92,7 +92,7 @@ class GroupOnsets:
         evidence: Evidence,
         records: GroupRecords | None = None,
     ) -> "GroupOnsets":
-        """With the verdicts of one poll more. `status` as above, UNKNOWN or TOO_EARLY where there is no verdict."""
+        """The onsets after one more poll. `status` as above, UNKNOWN or TOO_EARLY where there is no verdict."""
         before = self.of_groups(groups)
         first_ms = np.where(before.first_ms == UNKNOWN, at_ms, before.first_ms)
         known = ~np.isin(status, NO_VERDICT)
@@ -187,7 +187,7 @@ def _extreme(onsets: OnsetColumns, chosen: Flags, bounds: Ints, ufunc: np.ufunc)
 def _with_records(
     evidence: Evidence, groups: tuple[str, ...], status: NDArray[np.int8], records: GroupRecords | None
 ) -> Evidence:
-    """With what the records about members show."""
+    """The evidence with what the records about members show."""
     if records is None:
         return evidence
     emptied_ms = _asked(records.emptied_ms, groups, status == STATUS_CODE[Status.NO_MEMBERS])

@@ -113,7 +113,7 @@ def group_time_lag(rows: RowVerdicts, bounds: Ints) -> TimeLags:
 
 
 def _drain(rows: RowVerdicts, bounds: Ints) -> Floats:
-    """Of the slowest row with a known lag: NEVER if one never drains, else NaN if one is unknown."""
+    """The drain time of the slowest row with a known lag: NEVER if one never drains, else NaN if one is unknown."""
     seconds = np.where((rows.current.lag == UNKNOWN) | rows.maybe_markers, -np.inf, rows.drain_s)
     never = reduce_groups(np.logical_or, seconds == NEVER, bounds, False)
     slowest = np.where(never, NEVER, reduce_groups(np.maximum, seconds, bounds, np.nan))

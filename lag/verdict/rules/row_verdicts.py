@@ -87,7 +87,7 @@ def _onsets(window: RowWindow, stats: WindowStats) -> OnsetColumns:
 
 
 def _time_lag(window: RowWindow, current: CurrentRows) -> TimeLags:
-    """From the oldest record that is still stored; 0 if no record waits, NaN if the lag is unknown.
+    """The time lag of the oldest record that is still stored; 0 if no record waits, NaN if the lag is unknown.
 
     No consumer can read transaction markers, so none waits where only these are left.
     """
@@ -103,7 +103,7 @@ def _time_lag(window: RowWindow, current: CurrentRows) -> TimeLags:
 
 
 def _drain(current: CurrentRows, stats: WindowStats, codes: StatusCodes, rules: Rules) -> Floats:
-    """As `rates.drain`; but lag / consume rate for a partition that keeps up, and NaN for "never" after a burst.
+    """As `rates.drain`, but lag / consume rate for a partition that keeps up, and NaN for "never" after a burst.
 
     NaN also where an open transaction holds the records: the rates do not tell when it ends.
 

@@ -56,7 +56,7 @@ def _positions(samples: LagSamples) -> Ints:
 
 
 class Growth(NamedTuple):
-    """From the sample before to each sample: the increase in records, and the time; 0 and 0 where unknown.
+    """The increase in records and the time since the sample before; 0 and 0 where unknown.
 
     int64[n_samples] each.
     """

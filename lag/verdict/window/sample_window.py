@@ -91,7 +91,7 @@ class _Sample:
     held: Flags
 
     def map(self, of_rows: Callable[[NDArray[Any]], NDArray[Any]], of_ends: Callable[[Ints], Ints]) -> "_Sample":
-        """With its columns of group rows and those of logs changed."""
+        """The sample with its columns of group rows and its columns of logs changed."""
         log_start, log_end = of_ends(self.log_start), of_ends(self.log_end)
         return _Sample(self.at_ms, of_rows(self.committed), log_start, log_end, of_rows(self.held))
 

@@ -48,7 +48,7 @@ class Least(NamedTuple):
     row: Ints
 
     def of(self, number: int) -> LeastTime:
-        """Of one of them."""
+        """The least time of one of the groups."""
         seconds, at_most_s = (float(column[number]) for column in self.time)
         return LeastTime(seconds, at_most_s, int(self.row[number]))
 
@@ -66,7 +66,7 @@ class NoTime(StrEnum):
 
 
 def of_groups(snapshot: ClusterSnapshot, window: Window) -> Least:
-    """Of the unread records of every group; `window` ends with the snapshot."""
+    """The least time to loss of the unread records of every group; `window` ends with the snapshot."""
     filled = np.flatnonzero(np.diff(snapshot.offsets.bounds))
     time, row = of_segments(snapshot, window, snapshot.offsets.bounds[filled])
     rows = np.full(len(snapshot.groups), -1, np.int64)
@@ -75,7 +75,7 @@ def of_groups(snapshot: ClusterSnapshot, window: Window) -> Least:
 
 
 def of_group(snapshot: ClusterSnapshot, window: Window, number: int) -> Least:
-    """As `of_groups`, of the group with that number alone."""
+    """The same as `of_groups`, for the group with that number alone."""
     bounds = snapshot.offsets.bounds[number : number + 2]
     if bounds[0] == bounds[1]:
         return Least(TimeToLoss(np.full(1, np.nan), np.full(1, np.nan)), np.full(1, -1))
@@ -83,7 +83,7 @@ def of_group(snapshot: ClusterSnapshot, window: Window, number: int) -> Least:
 
 
 def of_segments(snapshot: ClusterSnapshot, window: Window, starts: Ints) -> Least:
-    """Of the unread records in each segment of the offset table; `starts`: int64[n], the first row of each.
+    """The least time to loss of each segment of the offset table; `starts`: int64[n], the first row of each.
 
     In blocks of segments, so that memory does not depend on the size of the table.
     """
@@ -114,7 +114,7 @@ def _spread(times: TimeToLoss, at: Ints, n: int) -> TimeToLoss:
 
 
 def of_rows(snapshot: ClusterSnapshot, window: Window, rows: Ints) -> TimeToLoss:
-    """Of these rows (int64[n]) of the offset table, also where nothing is unread."""
+    """The time to loss of these rows (int64[n]) of the offset table, also where nothing is unread."""
     table = snapshot.offsets
     retention_s = np.array([_retention_s(snapshot, topic) for topic in table.ends.topics], np.float64)
     return estimate(window, rows, table.lag[rows], retention_s[table.ends.topic[table.end[rows]]])
