@@ -184,7 +184,7 @@ class Share:
 
 
 class Walk:
-    """The one iterator over unfilled members that runs round and round while partitions pass by."""
+    """The single iterator over unfilled members, which starts over as partitions are given out."""
 
     def __init__(self, members: Iterable[int]) -> None:
         """`members`: in the order of Kafka's set of them, in which no two share a bucket."""

@@ -277,7 +277,7 @@ def _whole(minutes: str, partly_known: Collection[str] | None = None) -> str:
 
 
 def _last_step(span: Span) -> datetime:
-    """The start of the last step of the span: only there is a lag that at the end."""
+    """The start of the last step of the span: only a lag in that step is the lag at the end."""
     return (span.until if span.step == MINUTE else full_hour(span.until)) - span.step
 
 

@@ -13,7 +13,7 @@ from lag.verdict.health import Finding
 from lag.verdict.status import STATUS_CODE, URGENCY, Status
 
 SILENT = timedelta(minutes=10)
-"""A status that is older than this at the end of a span is not that at the end."""
+"""A status that is older than this at the end of a span is not the status at the end."""
 
 _MINUTE_US = MINUTE // MICROSECOND
 _UNKNOWN = STATUS_CODE[Status.UNKNOWN]

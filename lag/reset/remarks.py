@@ -30,7 +30,7 @@ def remark(row: PartitionPlan) -> str:
     if row.held_records:
         parts.append(f"open transaction from {row.last_stable:,} on")
     if row.action is Action.SET and not row.is_change:
-        parts.append("stays")
+        parts.append("unchanged")
     return "; ".join(filter(None, parts))
 
 

@@ -1,4 +1,4 @@
-"""The first consumer's life cut short by a failure, what it still does then, and the second consumer's life."""
+"""The first consumer's steps up to a failure, what it does after that, and the second consumer's steps."""
 
 from collections.abc import Sequence
 from dataclasses import replace

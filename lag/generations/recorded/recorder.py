@@ -38,7 +38,7 @@ def recorded_generation(made: Generation, state: RecordedState) -> RecordedGener
 
 
 def _is_still_empty(before: RecordedState, state: RecordedState) -> bool:
-    """Compaction left a record of the time with members, from which nobody is left: `state` takes its place."""
+    """Compaction left a record from when there were members, none of whom is left: `state` takes its place."""
     return before.cause == state.cause == causes.NO_MEMBERS
 
 
