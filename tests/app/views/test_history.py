@@ -253,7 +253,7 @@ def test_without_roll_ups_the_page_names_the_command(open_page: Open, kept: Any,
 
 def test_the_demo_fills_by_itself(open_page: Open, kept: Any, tmp_path: Path) -> None:
     page = open_page("history", feeds.with_demo(kept(tmp_path), HandControls()))
-    assert "this page fills by itself in a minute or two" in said(page)
+    assert "this page fills up by itself in a minute or two" in said(page)
 
 
 def test_what_was_not_computed_is_not_zero(open_page: Open, kept: Any, tmp_path: Path) -> None:
