@@ -89,7 +89,7 @@ lag: {orders: 3}
             "shop.yaml",
             "line 2: This is not YAML: found a tab character that violates indentation. Ind",
         ),
-        (b"a: b: c", "shop.yaml", "line 1: This is not YAML: mapping values are not allowed in this context. Quote a"),
+        (b"a: b: c", "shop.yaml", "line 1: This is not YAML: mapping values are not allowed in this context. Quote"),
         (b"a: [1, 2\n", "shop.yaml", "line 2: This is not YAML: did not find expected ',' or ']'."),
         (b'{"a": 1,\n "b" 2}', "shop.json", "line 2: This is not JSON: Expecting ':' delimiter at column 6."),
         (b"a: 1\n---\nb: 2", "shop.yaml", "line 3: A second document begins here. A file holds one document."),

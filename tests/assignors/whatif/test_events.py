@@ -277,7 +277,7 @@ def test_capacity_comes_along_with_a_member_that_joins() -> None:
     [
         (Leave("Ab"), "Event 2 at 2 s (leave Ab): No member is named 'Ab'. Did you mean 'A'?"),
         (Crash("B"), "Event 2 at 2 s (crash B): 'B' has left at 1s. It must join again first."),
-        (Freeze("x"), "Event 2 at 2 s (freeze x): No member is named 'x'. There are A, C, B."),
+        (Freeze("x"), "Event 2 at 2 s (freeze x): No member is named 'x'. Choose from A, C, B."),
         (Resume("A"), "Event 2 at 2 s (resume A): 'A' is not frozen."),
         (Heal("A"), "Event 2 at 2 s (heal A): 'A' is not cut off."),
         (GcPause("B", 5), "(gc pause B): 'B' has left at 1s."),

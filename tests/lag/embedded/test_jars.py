@@ -161,7 +161,7 @@ def test_a_mirror_without_the_jar_is_an_error(tmp_path: Path) -> None:
 
 def test_a_cache_that_cannot_be_made_is_an_error_with_its_mend(tmp_path: Path, mirror: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(EmbeddedError, match="cannot be kept") as error:
+    with pytest.raises(EmbeddedError, match="cannot be stored") as error:
         fetch([JAR], tmp_path / "file", str(mirror))
     assert "GROUPSCOPE_CACHE" in error.value.hint
 

@@ -78,7 +78,7 @@ def test_a_script_that_cannot_be_played_is_refused_and_the_page_stays(open_page:
 @pytest.mark.parametrize(
     ("parameters", "why"),
     [
-        ({"story": "hope"}, "story: There is no story 'hope'. There are subscribe-replaces,"),
+        ({"story": "hope"}, "story: There is no story 'hope'. Choose from subscribe-replaces,"),
         ({"script": "junk"}, "The data in this link cannot be read"),
         ({"script": link_codec.pack_text("fly") or ""}, "Line 1: there is no call 'fly'."),
         ({"script": link_codec.pack_text("# nothing") or ""}, "The script has no calls. Write one per line."),

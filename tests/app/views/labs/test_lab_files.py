@@ -141,7 +141,7 @@ def test_the_file_of_a_story_opens_that_story(open_page: Open) -> None:
     [
         ("find my-group", "This is not a file of this lab. It needs the line `lab: calls`."),
         ("", "The file is empty."),
-        ("story: nowhere\npoll", "story: There is no story 'nowhere'. There are "),
+        ("story: nowhere\npoll", "story: There is no story 'nowhere'. Choose from "),
         ("story: finder\nfnd my-group", "Line 1: "),
         ("story: finder\n", "The script has no calls. Write one per line."),
         ("lab: calls\nscript: fly", "Line 1: there is no call 'fly'"),

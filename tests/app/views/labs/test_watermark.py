@@ -198,7 +198,7 @@ def test_link_holds_every_kind_of_action() -> None:
 @pytest.mark.parametrize(
     ("parameters", "why"),
     [
-        ({"story": "hope"}, "story: There is no story 'hope'. There are t1-t4, exact-timing,"),
+        ({"story": "hope"}, "story: There is no story 'hope'. Choose from t1-t4, exact-timing,"),
         ({"do": "q:m0"}, "do: 'q:m0' is not an action. Write actions like p:m0, f:B, w:500, c:A, s:A."),
         ({"do": "w:0"}, "do: 'w:0' is not an action."),
         ({"do": "w:99999999999"}, "do: 'w:99999999999' is not an action."),
