@@ -17,6 +17,7 @@ from app.cli import COMMANDS, cli
 from app.pages import PAGES
 from app.server.settings import PREFIX, Settings
 from app.ui.verdicts import VERDICTS
+from assignors.scenario.event_schema import FORMATS
 from lag.history.schemas import TABLES
 from lag.verdict.status import URGENCY
 
@@ -59,6 +60,11 @@ def test_every_environment_variable_has_its_line() -> None:
             named |= set(re.findall(r'"(GROUPSCOPE_[A-Z_]+[A-Z])"', file.read_text()))
     listed = {name.strip("`") for name in first_column("configuration.md")}
     assert named - INTERNAL_SETTINGS - listed == set()
+
+
+def test_every_scenario_event_has_its_line() -> None:
+    written = re.findall(r"`(\w+): ", " ".join(first_column("scenarios.md")))
+    assert set(FORMATS) - set(written) == set()
 
 
 def test_every_verdict_has_its_line_in_the_order_of_urgency() -> None:
