@@ -21,9 +21,17 @@ SOURCES: dict[OnsetSource, str] = {
 }
 """Where an onset was read, in words."""
 
+NOT_FOUND = "It was deleted or has expired, or the link is for another cluster."
+"""Why there may be no group of an id."""
+
 
 SAYS_LAG = frozenset({Status.OK, Status.NO_MEMBERS})
 """The verdicts whose predicate includes the lag."""
+
+
+def not_found(group_id: str) -> str:
+    """Markdown: there is no such group."""
+    return f"{formats.code(group_id)} is not on this cluster"
 
 
 def clock(onset: Onset, now_ms: int, zone: tzinfo) -> str:

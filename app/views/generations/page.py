@@ -26,7 +26,7 @@ if shown is None:
     st.stop()
 if not shown.generations:
     with title:
-        parts.nothing(shown)
+        parts.nothing(shown, page)
     st.stop()
 
 names = panel.names_of(shown.generations)

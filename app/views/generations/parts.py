@@ -10,6 +10,7 @@ from app.server.source import current
 from app.ui import formats, state, widgets
 from app.ui.groups import recorded_text as text
 from app.ui.groups import recordings
+from app.ui.groups.headlines import NOT_FOUND, not_found
 from app.ui.movement import tables
 from app.ui.scenario import draft_state
 from app.ui.scenario.story_link import PROTOCOLS
@@ -109,8 +110,12 @@ def source(page: state.Shown | None, its: Shown | None) -> None:
         widgets.page_button("What if…", "whatif", draft_state.parameters, icon=":material/alt_route:", key="to_whatif")
 
 
-def nothing(its: Shown) -> None:
-    """A group without generations: how they appear."""
+def nothing(its: Shown, page: state.Shown | None) -> None:
+    """A group without generations: how they appear, or that there is no such group."""
+    if its.live is not None and page is not None and page.report.snapshot.group(its.title) is None:
+        st.title(not_found(its.title), anchor=False)
+        st.markdown(NOT_FOUND)
+        return
     st.title(f"No rebalance of {formats.code(its.title)} yet", anchor=False)
     st.markdown(
         "The next rebalance appears here when a member joins or leaves, a topic gets more partitions, or the assignor "

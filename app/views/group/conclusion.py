@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app.ui import formats, required_report, state, verdicts, widgets
+from app.ui.groups import headlines
 from app.ui.groups.headlines import SOURCES, clock
 from app.views.group.view import GroupView
 from lag.verdict.status import Status
@@ -57,8 +58,8 @@ def pick_one(page: state.Shown) -> None:
 
 def not_found(page: state.Shown, group_id: str) -> None:
     """The group of the URL is not in the snapshot."""
-    st.title(f"{formats.code(group_id)} is not on this cluster", anchor=False)
-    required_report.status_line("It was deleted or has expired, or the link is for another cluster.", "")
+    st.title(headlines.not_found(group_id), anchor=False)
+    required_report.status_line(headlines.NOT_FOUND, "")
     picker(page, None)
 
 

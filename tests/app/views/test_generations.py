@@ -273,6 +273,12 @@ def test_a_group_without_a_rebalance_says_how_one_comes_about(open_page: Open) -
     assert page.title[0].value == f"No rebalance of `{GROUP}` yet"
 
 
+def test_a_group_that_is_gone_is_called_gone_as_on_the_group_page(open_page: Open) -> None:
+    page, group_page = open_page("generations", group="nobody-knows-me"), open_page("group", group="nobody-knows-me")
+    assert page.title[0].value == group_page.title[0].value == "`nobody-knows-me` is not on this cluster"
+    assert "No rebalance" not in said(page)
+
+
 def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.seen[GROUP] = inferred()
     page = open_page("generations", group=GROUP)
