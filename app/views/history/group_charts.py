@@ -91,8 +91,8 @@ def time_lag(scope: Scope, series: pd.DataFrame, span: Span) -> None:
     widgets.titled("Time lag", ":gray[age of the oldest record that is not committed]")
     if series["time_lag_s"].count() < 2:
         needs = (
-            "Not known in this time range: samples of the log end show when a record was written, and they reach back at "
-            "most two hours, and not beyond the start of the recording."
+            "Not known in this time range: samples of the log end show when a record was written, and they reach back "
+            "at most two hours, and not beyond the start of the recording."
         )
         st.markdown(f":gray[{parts.UNREAD if parts.has_errors() else needs}]")
         return

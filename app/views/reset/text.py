@@ -29,4 +29,5 @@ def state_of(page: state.Shown, choice: Choice) -> str:
     if not group.members:
         return f"{group.state}, no members"
     members = f"{group.state}, {formats.plural(len(group.members), 'member')}"
-    return members if choice.way == "remove-member" else f"{members}: stop them before you apply the plan"
+    them = "it" if len(group.members) == 1 else "them"
+    return members if choice.way == "remove-member" else f"{members}: stop {them} before you apply the plan"

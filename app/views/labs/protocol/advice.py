@@ -27,7 +27,8 @@ def advice(story: ProtocolStory) -> None:
         st.markdown(":green[:material/check_circle:] Kafka accepts the settings, and no rule found a problem.")
     for finding in findings:
         show_finding(finding, _where(finding, story))
-    widgets.note(SOURCES)
+    if findings:
+        widgets.note(SOURCES)
 
 
 def _where(finding: Finding, story: ProtocolStory) -> str:
