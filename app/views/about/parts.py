@@ -28,7 +28,8 @@ def pace(page: state.Shown) -> str:
     """How long a poll takes, how many requests it makes, and what the counts of the conclusion include."""
     snapshot = page.report.snapshot
     requests = sum(b.requests for b in snapshot.brokers)
-    return f"Read in {snapshot.took_s:.2f} s with {formats.plural(requests, 'request')}. The counts include internal groups and topics."
+    read = f"Read in {snapshot.took_s:.2f} s with {formats.plural(requests, 'request')}."
+    return f"{read} The counts include internal groups and topics."
 
 
 def brokers(page: state.Shown) -> None:
