@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 import streamlit as st
 from plotly.graph_objects import Figure
+from streamlit.delta_generator import DeltaGenerator
 
 from app.pages import BY_NAME
 from app.ui import downloads, formats, state, verdicts
@@ -44,6 +45,26 @@ def titled_table(title: str, legend: str, name: str, frame: pd.DataFrame) -> Non
         titled(title, legend)
         st.space("stretch")
         downloads.buttons(name, lambda: frame)
+
+
+NARROW_PX = 640
+"""Streamlit stacks columns in narrower windows."""
+
+
+def by_width(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """A container for wide windows and one for narrow ones; only the browser knows its width, so it hides one."""
+    names = f"{key}_wide", f"{key}_narrow"
+    widths = f"max-width: {NARROW_PX}px", f"min-width: {NARROW_PX + 1}px"
+    st.html(
+        "<style>"
+        + "".join(
+            f"@media ({width}) {{ [data-testid=stLayoutWrapper]:has(> .st-key-{name}) {{ display: none }} }}"
+            for name, width in zip(names, widths, strict=True)
+        )
+        + "</style>"
+    )
+    wide, narrow = (st.container(key=name, gap="xxsmall") for name in names)
+    return wide, narrow
 
 
 def row_count(shown: int, rows: int, what: str) -> None:

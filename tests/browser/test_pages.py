@@ -77,6 +77,9 @@ def test_topics(open_page: Open, viewport: ViewportSize) -> None:
     expect(page.locator("h1")).to_contain_text("1,181,855 records on billing.events")
     expect(cell(page, "payments")).to_be_attached()
     assert viewport == PHONE or fits(page)
+    readers, listed = page.locator(".st-key-readers_map_wide"), page.locator(".st-key-readers_map_narrow")
+    expect(listed if viewport == PHONE else readers).to_be_visible()
+    expect(readers if viewport == PHONE else listed).to_be_hidden()
     no_sideways_scroll(page)
 
 

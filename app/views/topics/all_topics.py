@@ -47,12 +47,12 @@ def _who_reads_what(page: state.Shown, rows: pd.DataFrame) -> None:
         return
     seen = {reader.status for its in groups.values() for reader in its.values()}
     legend = f":small[{widgets.verdict_legend(seen)}]"
-    with st.container(gap="xxsmall"):
-        if state.is_phone():
-            widgets.titled("Who reads what", ":gray[lag of each group by topic]")
-            st.markdown(legend)
-            _reader_list(tables.reader_rows(groups))
-            return
+    wide, narrow = widgets.by_width("readers_map")
+    with narrow:
+        widgets.titled("Who reads what", ":gray[lag of each group by topic]")
+        st.markdown(legend)
+        _reader_list(tables.reader_rows(groups))
+    with wide:
         widgets.titled("Who reads what", ":gray[groups by topic, with their lag, in the colour of the group's verdict]")
         if len(topics) > limits.READER_TOPICS or len(groups) > limits.READER_GROUPS:
             widgets.note(text.map_limit(len(topics), len(groups)))
