@@ -1,4 +1,4 @@
-"""The sweep of the worked run: 2,000 groups x 6 assignors x 20 numbers of members, on Spark and in plain Python.
+"""The sweep of the worked run: 2,000 groups x 6 assignors x 20 member counts, on Spark and in plain Python.
 
 By default a share of its groups, with all assignors and numbers: SWEEP_GROUPS=2000 takes them all.
 """
@@ -31,7 +31,7 @@ def rows() -> Iterator[Row]:
     """Rows a second in this process, on Spark with one core and with two; each has the same rows."""
     groups = int(os.environ.get("SWEEP_GROUPS", SHARE))
     plan = _plan(groups)
-    of = f"{groups:,} of {WORKED_RUN:,} groups x 6 assignors x {MEMBERS} numbers of members, {len(plan):,} rows"
+    of = f"{groups:,} of {WORKED_RUN:,} groups x 6 assignors x {MEMBERS} member counts, {len(plan):,} rows"
     plain_s = _seconds(lambda its: local.run(its, STAMP), plan)
     yield Row("plain Python", f"{len(plan) / plain_s:,.0f}/s", f"{of}; {plain_s:.1f} s")
     spark_s = [_on_spark(plan, cores) for cores in (1, 2)]

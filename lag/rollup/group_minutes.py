@@ -120,7 +120,7 @@ class _Now:
 
 @dataclass(slots=True)
 class _Tally:
-    """Changes in a minute; `counts` are its numbers of members, beginning with that at its start."""
+    """Changes in a minute; `counts` are its member counts, beginning with that at its start."""
 
     first: int | None
     counts: list[int]

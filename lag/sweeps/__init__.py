@@ -1,1 +1,1 @@
-"""Sweeps: a fleet of groups x assignors x numbers of members x failures, a row for each case; without Spark."""
+"""Sweeps: a fleet of groups x assignors x member counts x failures, a row for each case; without Spark."""

@@ -81,7 +81,7 @@ class Plan:
         if not ends:
             raise ConfigError("There is no group to sweep", "Name a cluster, a snapshot or a fleet with groups.")
         if ends[-1] > MAX_CASES:
-            hint = "Name fewer assignors, numbers of members or groups."
+            hint = "Name fewer assignors, member counts or groups."
             raise ConfigError(f"{ends[-1]:,} cases are more than one sweep allows ({MAX_CASES:,})", hint)
 
     def _check_members(self, its: Scenario) -> None:

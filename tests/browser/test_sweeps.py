@@ -49,7 +49,7 @@ def test_a_click_on_a_cell_opens_it_in_what_if(open_page: Open, url: str) -> Non
 
 
 def filled(page: Page, members: str) -> Page:
-    """The form with these numbers of members, ready to run."""
+    """The form with these member counts, ready to run."""
     field = page.get_by_label("Members", exact=True)
     field.fill(members)
     field.press("Enter")

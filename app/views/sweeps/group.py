@@ -72,7 +72,7 @@ def _map(cells: pd.DataFrame, members: int, now: tuple[str, int] | None) -> None
 
 
 def _shown_members(cells: pd.DataFrame, members: int) -> list[int]:
-    """At most MAX_MAP_ROWS numbers of members: those in the URL, else those around the present number."""
+    """At most MAX_MAP_ROWS member counts: those in the URL, else those around the present number."""
     every = sorted(set(cells["members"]))
     pages = {str(every[at]): every[at : at + MAX_MAP_ROWS] for at in range(0, len(every), MAX_MAP_ROWS)}
     if len(pages) == 1:

@@ -53,7 +53,7 @@ def abandoned(group: ConsumerGroup, old: str, new: str) -> list[RegexTombstone]:
 
 
 def counted(group: ConsumerGroup, before: Member, after: Member) -> Counter[str]:
-    """The new numbers of members by expression."""
+    """The new member counts by expression."""
     counts = Counter(group.regexes)
     counts.subtract([before.regex] if before.regex in counts else [])
     counts.update([after.regex] if after.regex else [])
