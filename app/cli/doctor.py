@@ -184,7 +184,7 @@ def _read(snapshot: ClusterSnapshot, reader: ClusterReader) -> Iterator[Check]:
     yield Check("broker", True, f"Kafka {reader.broker_version()}, {_types(reader)}")
     for broker in snapshot.brokers:
         if broker.error:
-            yield Check("broker", False, broker.error, "Check that it runs and can be reached from here")
+            yield Check("broker", False, broker.error, "Check that it is running and can be reached from here")
     yield _authorised(snapshot)
     for problem in snapshot.problems:
         if problem.scope != "broker" and not problem.is_refusal:

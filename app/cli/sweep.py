@@ -71,9 +71,7 @@ def sweep(
     ] = None,
     members: Annotated[
         str,
-        typer.Option(
-            metavar="LIST", help="Numbers of members: 1..20, 3,6,12, or multiples of the present one: x0.5,x1,x2."
-        ),
+        typer.Option(metavar="LIST", help="Member counts: 1..20, 3,6,12, or multiples of the present one: x0.5,x1,x2."),
     ] = "x0.5,x1,x1.5,x2",
     failure: Annotated[
         list[str] | None,

@@ -32,7 +32,7 @@ async def read_group(
 ) -> GroupReading:
     """The group, with every partition of `topics` and of its commits.
 
-    A broker that does not coordinate the group does not list it either; the offsets request tells the two apart. Raises
+    A group that is not listed may not exist, or may have another coordinator: the request for its offsets tells. Raises
     BrokerFailed, CoordinatorNotReady or UnsupportedRequest.
     """
     groups = [g for g in await _list_groups(client, coordinator) if g.group_id == group_id]

@@ -95,7 +95,7 @@ class OffsetsLog:
         return self._connection.manager.run(self._describe)
 
     def bounds(self, partitions: Iterable[int]) -> dict[int, LogBounds]:
-        """The bounds of those partitions whose leader answers."""
+        """The bounds of the given partitions, where their leader answers."""
         return self._connection.manager.run(self._list_offsets, list(partitions))
 
     def read(self, offsets: Mapping[int, int]) -> list[PartitionData]:
@@ -103,7 +103,7 @@ class OffsetsLog:
         return self._connection.manager.run(self._read, offsets)
 
     def names(self, topic_ids: Iterable[UUID]) -> dict[UUID, str]:
-        """The names of the topics that exist and that we may describe."""
+        """The names of the topics with these ids, where they exist and we may describe them."""
         return self._connection.manager.run(self._find_names, list(topic_ids))
 
     def close(self) -> None:

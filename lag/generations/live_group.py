@@ -38,7 +38,7 @@ TargetPartitions = tuple[tuple[str, tuple[int, ...]], ...]
 _NO_TARGETS: Mapping[str, TargetPartitions] = MappingProxyType({})
 
 MAX_NAMED = 3
-"""Beyond this, only the number is given."""
+"""The most partitions that a note names; of the others only the number is given."""
 
 
 @dataclass(frozen=True, slots=True)

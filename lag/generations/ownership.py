@@ -27,7 +27,7 @@ from lag.generations.recorded import MemberState, Origin, RecordedGeneration, Re
 
 Times = NDArray[np.int64]
 NEVER_MS = np.iinfo(np.int64).max
-"""Stands in place of a time that is later than the last record of the generation."""
+"""Stands in place of a time: by the last record of the generation it had not happened."""
 
 SECOND_ROUND = re.compile(r" \(rebalance \d+\)$")
 """Such a rebalance assigns what the one before it has revoked (KIP-429)."""

@@ -35,7 +35,7 @@ COMMIT_RETRIES = 50
 """Two busy writers need a few retries; deltalake's default is 15."""
 
 MAX_TRIES = 5
-"""The attempts at a write whose files were removed meanwhile, as compaction does."""
+"""The attempts at a write whose files are removed meanwhile, as by compaction."""
 
 _COMPRESSED = WriterProperties(compression="ZSTD")
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 JOBS = 20
 MIN_CASES = 5_000
-"""The fewest cases in a Spark job, whose overhead is some tenths of a second. Progress is reported after each job."""
+"""The fewest cases in a Spark job, except the last: its overhead is some tenths of a second. Progress is by job."""
 TASKS_PER_CORE = 4
 COALESCE = "spark.sql.adaptive.coalescePartitions.enabled"
 

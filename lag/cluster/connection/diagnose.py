@@ -143,7 +143,7 @@ class _Case:
                 return AddressError(cause, "Check that a broker listens on this port and is running.")
             case TimeoutError():
                 cause = f"{self._at} cannot be reached: no answer in {STEP_S:g} s"
-                return AddressError(cause, "Check the host, the port and any firewall between.")
+                return AddressError(cause, "Check the host, the port and any firewall in between.")
         cause = f"{self._at} cannot be reached: {getattr(error, 'strerror', None) or type(error).__name__}"
         return AddressError(cause, "Check host, port and network.")
 

@@ -87,7 +87,7 @@ def _add(
 
 
 def _share_lag(part: Message) -> int:
-    """-1 where the broker is too old to know it."""
+    """The lag of a share partition; -1: unknown, as from a broker that is too old to report it."""
     lag = getattr(part, "lag", None)
     return -1 if lag is None else int(lag)
 

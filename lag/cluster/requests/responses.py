@@ -75,7 +75,7 @@ class CommittedOffsets:
         lags: Sequence[int] | None = None,
         problems: Sequence[int] | None = None,
     ) -> None:
-        """Add the committed offsets of a group in one topic; -1 = none. `problems` are codes, by default 0."""
+        """Add a group's committed offsets in one topic; -1 = none. By default `lags` are -1, `problems` (codes) 0."""
         rows = len(partitions)
         self.group.extend([group] * rows)
         self.topic.extend([topic] * rows)

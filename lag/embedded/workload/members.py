@@ -185,7 +185,7 @@ class Members:
             member = self._running.get(name)
         if member is None or member.pid is None:
             known = ", ".join(member.name for member in self.running() if member.pid is not None)
-            raise EmbeddedError(f"The panel has no member {name}", f"Choose from: {known}.")
+            raise EmbeddedError(f"The panel has no member {name}", f"Choose from {known}.")
         return member
 
 
@@ -193,7 +193,7 @@ def find_group(group_id: str) -> GroupPlan:
     """The group of that id. Raises EmbeddedError unless its members are processes."""
     groups = {group.group_id: group for group in planned.playable_groups()}
     if group_id not in groups:
-        raise EmbeddedError(f"The panel has no group {group_id}", f"Choose from: {', '.join(groups)}.")
+        raise EmbeddedError(f"The panel has no group {group_id}", f"Choose from {', '.join(groups)}.")
     return groups[group_id]
 
 

@@ -35,7 +35,7 @@ def check(plan: Plan, now: GroupReading) -> None:
     if now.is_active:
         raise ResetRefused(_who(now), STOP)
     if plan.kind is Kind.DELETE_GROUP and now.state != EMPTY:
-        raise ResetRefused(f"Group {plan.group_id} does not exist any more", "Nothing is left to do")
+        raise ResetRefused(f"Group {plan.group_id} no longer exists", "Nothing is left to do")
     if reasons := [*_changed(plan, now), *_unlisted(plan, now)]:
         more = f"; and {len(reasons) - MOST_NAMED:,} more" if len(reasons) > MOST_NAMED else ""
         raise ResetRefused("; ".join(reasons[:MOST_NAMED]) + more, NEW_PLAN)
@@ -55,7 +55,7 @@ def _check_member(plan: Plan, now: GroupReading) -> None:
     found = {m.member_id for m in now.members if m.instance_id == plan.instance_id}
     if not found:
         raise ResetRefused(
-            f"Group {plan.group_id} has no static member {plan.instance_id} any more", "Nothing is left to do"
+            f"Group {plan.group_id} no longer has a static member {plan.instance_id}", "Nothing is left to do"
         )
     if found != plan.removed_members:
         raise ResetRefused(

@@ -126,7 +126,7 @@ class PlanFile(_Strict):
         if len({(row.topic, row.partition) for row in self.partitions}) < len(self.partitions):
             raise ValueError("a partition is listed twice")
         if (self.kind is Kind.REMOVE_MEMBER) != (self.instance_id is not None):
-            raise ValueError("instance_id is for the kind remove_member only")
+            raise ValueError("instance_id is required for the kind remove_member, and allowed only there")
         return self
 
 

@@ -23,7 +23,7 @@ class StoredVerdicts:
     openings_ms: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def open_verdicts(self) -> OpenVerdicts:
-        """The verdicts as the process that stored them left them, except polls that did not find an open verdict."""
+        """The verdicts as the process that stored them left them, without polls that did not find an open verdict."""
         states = {name: self._state(at) for at, name in enumerate(self.onsets.groups)}
         return OpenVerdicts({name: its for name, its in states.items() if not its.is_calm}, frozenset(states))
 

@@ -87,7 +87,7 @@ def _onsets(window: RowWindow, stats: WindowStats) -> OnsetColumns:
 
 
 def _time_lag(window: RowWindow, current: CurrentRows) -> TimeLags:
-    """The time lag of the oldest record that is still stored; 0 if no record waits, NaN if the lag is unknown.
+    """The time lag, from the oldest unread record that is still stored; 0 if no record waits, NaN if it is unknown.
 
     No consumer can read transaction markers, so none waits where only these are left.
     """
