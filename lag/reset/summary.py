@@ -46,13 +46,15 @@ def warnings(plan: Plan) -> Iterator[str]:
     """What to know before the plan is applied, the most important first."""
     rows = plan.partitions
     if plan.kind is not Kind.REMOVE_MEMBER and plan.members:
-        yield f"{active(plan)}: the plan cannot be applied until they have stopped"
+        stopped = "it has stopped" if len(plan.members) == 1 else "they have stopped"
+        yield f"{active(plan)}: the plan cannot be applied until {stopped}"
     if plan.state == DEAD and plan.kind is Kind.OFFSETS:
         yield f"There is no group {plan.group_id}: applying the plan creates it"
     if unplanned := [row for row in rows if row.action is Action.NONE]:
         yield f"{_count(len(unplanned), 'partition')} cannot be planned and will not be changed: {_first(unplanned)}"
     if clamped := [row for row in rows if row.asked_offset is not None]:
-        yield f"{_count(len(clamped), 'partition')} limited to the log start or end; the requested offset is outside"
+        limited = _count(len(clamped), "partition")
+        yield f"{limited} limited to the log start or end; the offset asked for is outside the log"
     if deleted := sum(row.deleted for row in rows):
         yield f"{_count(deleted, 'record')} deleted before the group could read them"
     yield from _held(rows)

@@ -6,7 +6,7 @@ from app.ui import formats
 from assignors.advice import Finding, Severity
 
 BADGES = {Severity.ERROR: ":red-badge[■ Error]", Severity.WARNING: ":orange-badge[▲ Warning]"}
-SOURCES = "The sources are KIPs, and classes of Kafka 4.3.1 and of Java."
+SOURCES = "A source is a KIP, a class of Kafka 4.3.1 or of Java, or a general rule."
 
 
 def show_finding(finding: Finding, location: str) -> None:

@@ -29,7 +29,7 @@ def pace(page: state.Shown) -> str:
     snapshot = page.report.snapshot
     requests = sum(b.requests for b in snapshot.brokers)
     read = f"Read in {snapshot.took_s:.2f} s with {formats.plural(requests, 'request')}."
-    return f"{read} The counts include internal groups and topics."
+    return f"{read} The numbers of groups and topics include internal ones."
 
 
 def brokers(page: state.Shown) -> None:

@@ -22,7 +22,7 @@ FAILURES = {
     "rack": "one rack fails",
     "restart": "all members restart, one by one",
 }
-MEMBERS_HELP = "Numbers of members: `1..20`, `3,6,12`, or multiples of the present number: `x0.5,x1,x2`"
+MEMBERS_HELP = "Member counts: `1..20`, `3,6,12`, or multiples of the present number: `x0.5,x1,x2`"
 LARGER = ":gray[For a larger fleet, run the sweep on Spark. This command includes every group of the cluster:]"
 NO_CLUSTER = "No cluster is configured, so there are no live groups to sweep."
 NO_POLL = "The groups appear here after the first poll of the cluster. Then reload the page."

@@ -97,7 +97,7 @@ def _lead(table: OffsetTable, rows: Ints) -> Floats:
 
 
 def _where(snapshot: ClusterSnapshot, row: int, left_s: float, at_most_s: float) -> str:
-    """The partition with the least retention left, or why that is unknown."""
+    """The partition whose unread records are deleted first, or why it is unknown."""
     table = snapshot.offsets
     where = f"partition {table.ends.partition[table.end[row]]}"
     if left_s <= 0:

@@ -150,7 +150,7 @@ def _joins_together() -> bool:
         default=ONE_BY_ONE,
         required=True,
         key="whatif_together",
-        help="Together: one rebalance, as when all join while the coordinator is still waiting. One after the "
+        help="Together: one rebalance, as when all join while the coordinator still waits for members. One after the "
         "other: a rebalance each.",
     )
     return chosen == TOGETHER

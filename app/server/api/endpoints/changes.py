@@ -41,7 +41,7 @@ class StreamQuery(Query):
 
 
 class ChangeDocument(TypedDict):
-    """A group has a different verdict from the poll before; null where there is none.
+    """A group has a different verdict than in the poll before; null where there is none.
 
     `number` and `at_ms` are those of the snapshot. Ids increase, also across restarts unless the clock
     was set back in between.

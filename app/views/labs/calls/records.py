@@ -14,7 +14,7 @@ from assignors.simulation.errors import KafkaError
 class RecordState(StrEnum):
     """What a record is to the consumer."""
 
-    LOST = "deleted before it was read"
+    LOST = "deleted before it is read"
     DELETED = "deleted"
     MARKER = "transaction marker"
     AGAIN = "read again by this call"

@@ -133,14 +133,14 @@ def side_by_side(played: Sequence[Played]) -> None:
     widgets.table(
         frame,
         key="protocols",
-        alt="Per protocol: rebalances, moved partitions, pauses of members, downtime of partitions, and records "
+        alt="Per protocol: rebalances, moves, pauses of members, downtime of partitions, and records "
         "processed twice or lost",
         columns=widgets.columns(frame, SUMMARY_COLUMNS) | {"assignor": None},  # shown in the picture
     )
     widgets.note(
         "Paused: a member has given up its partitions and waits. Down: no member of the group consumes the partition. "
-        "Moves: how often a partition changed owners. Twice, lost: records, at the rates of the scenario or an "
-        "assumed 10 records/s per partition."
+        "Moves: how often a partition moved from one member to another. Twice, lost: records, at the rates of the "
+        "scenario or an assumed 10 records/s per partition."
     )
 
 

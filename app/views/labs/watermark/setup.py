@@ -30,7 +30,7 @@ _TRUNCATIONS = {
 }
 _TIMINGS = {
     Timing.TEXTBOOK: "as advanced by this fetch",
-    Timing.EXACT: "as it was before this fetch; if the response is empty, as it is replica.fetch.wait.max.ms later",
+    Timing.EXACT: "from before this fetch; if empty, from replica.fetch.wait.max.ms later",
 }
 
 

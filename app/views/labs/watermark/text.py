@@ -45,7 +45,7 @@ def watermark(state: State) -> str:
         f"{state.leader} {leader.leo}",
         *(f"{name} {_known(state, name)}" for name in state.isr if name != state.leader),
     ]
-    reads = f"A consumer reads offsets below {leader.hw}, the high watermark of {state.leader}"
+    reads = f"A consumer reads records below offset {leader.hw}, the high watermark of {state.leader}"
     if not leader.hw:
         reads = f"A consumer reads nothing, because the high watermark of {state.leader} is 0"
     need = state.settings.min_insync_replicas

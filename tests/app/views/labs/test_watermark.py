@@ -116,7 +116,7 @@ def test_next_says_what_happened_and_why_the_watermark_stands_there(open_page: O
     page = next(button for button in page.button if button.label == "Next").click().run()
     assert "B fetches at 1\\: A now has high watermark 1; B gets 0 records and high watermark 1\\." in said(page)
     assert (
-        "A consumer reads offsets below 1, the high watermark of A\\. "
+        "A consumer reads records below offset 1, the high watermark of A\\. "
         "Log end offsets of the ISR as known to A\\: A 1, B 1\\."
     ) in said(page)
     assert "The producer of m0 \\(acks=all\\) gets an acknowledgement\\." in said(page)
