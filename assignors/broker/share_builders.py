@@ -184,7 +184,7 @@ class Share:
 
 
 class Walk:
-    """The single iterator over unfilled members, which starts over as partitions are given out."""
+    """The single iterator over unfilled members: at its end it starts over, if its last round gave out a partition."""
 
     def __init__(self, members: Iterable[int]) -> None:
         """`members`: in the order of Kafka's set of them, in which no two share a bucket."""

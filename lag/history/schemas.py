@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 SCHEMA_VERSION = 1
-"""The version of all tables. Nullable columns are added without a new one; what an older reader misreads needs it."""
+"""Version of all tables. A new nullable column needs no new one; a change that an older reader would misread does."""
 
 DAY = "dt"
 TIME = pa.timestamp("us", tz="UTC")

@@ -52,6 +52,8 @@ def _who_reads_what(page: state.Shown, rows: pd.DataFrame) -> None:
         widgets.titled("Who reads what", ":gray[lag of each group by topic]")
         st.markdown(legend)
         _reader_list(tables.reader_rows(groups))
+    if state.is_phone():
+        return  # its window is narrow, and without a chart it need not load Plotly
     with wide:
         widgets.titled("Who reads what", ":gray[groups by topic, with their lag, in the colour of the group's verdict]")
         if len(topics) > limits.READER_TOPICS or len(groups) > limits.READER_GROUPS:
@@ -111,7 +113,7 @@ def _table(rows: pd.DataFrame) -> None:
             "w": widgets.verdict_column(124, "Worst verdict"),
             "urgent_lag": widgets.integer("Lag", 78, "Records behind in the topic, for the group with this verdict"),
             "urgent_group": c.TextColumn(
-                "Group", width=154, help="The group with this verdict; of several, the one with the highest lag"
+                "Group", width=154, help="The group with this verdict; if several have it, the one with the highest lag"
             ),
             "deleted_in": widgets.seconds_column("Deleted in", 94, f"{DELETED_IN}. For the group with the least time"),
             "lag": widgets.integer("Total lag", 80, "Records behind, summed over the groups"),

@@ -291,9 +291,17 @@ def test_the_map_has_a_row_for_every_group_and_a_tile_for_every_topic_it_reads(
     assert "8 need attention: fraud-scoring-v2, billing-settlement" in alt(page, "who_reads_what")
 
 
-def test_for_a_narrow_window_the_map_is_a_list(open_page: Open) -> None:
+def test_for_a_narrow_window_the_map_is_also_a_list(open_page: Open) -> None:
+    page = open_page("topics")
+    assert page.get("plotly_chart")
+    assert list(table(page, "pairs of group and topic").iloc[0]) == ["■ fraud-scoring-v2", "payments", 318_396]
+
+
+def test_on_a_phone_the_map_is_a_list(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "is_phone", lambda: True)
     page = open_page("topics")
     assert not page.exception
+    assert not page.get("plotly_chart")
     assert list(table(page, "pairs of group and topic").iloc[0]) == ["■ fraud-scoring-v2", "payments", 318_396]
 
 
