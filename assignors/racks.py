@@ -18,7 +18,7 @@ def racks_of(layout: Layout, by_topic: Mapping[str, Sequence[Sequence[str]]], to
     return [made.setdefault(key, frozenset(key)) for key in map(tuple, racks)]
 
 
-def tell_apart(member_racks: Iterable[str], partition_racks: Iterable[RackSet]) -> bool:
+def use_rack_aware_assignment(member_racks: Iterable[str], partition_racks: Iterable[RackSet]) -> bool:
     """Whether members and partitions have racks in common, and the partitions differ in their racks."""
     distinct = set(partition_racks)
     everywhere = NO_RACKS.union(*distinct)

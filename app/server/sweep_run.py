@@ -117,10 +117,10 @@ class SweepRun:
         except BrokenPipeError:
             return  # it has ended: by `cancel`, or with an error on stderr
         for line in process.stdout:
-            self._heard(json.loads(line))
+            self._take_report(json.loads(line))
         process.wait()
 
-    def _heard(self, report: dict[str, Any]) -> None:
+    def _take_report(self, report: dict[str, Any]) -> None:
         if "cause" in report:
             self.error = GroupscopeError(report["cause"], report["hint"])
         self.cases_done = report.get("done", self.cases_done)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.arrays import GroupArrays, Plan, collected
-from assignors.racks import RackSet, racks_of, tell_apart
+from assignors.racks import RackSet, racks_of, use_rack_aware_assignment
 
 
 class _Subscribers:
@@ -86,7 +86,7 @@ def _topics(arrays: GroupArrays, order: Sequence[int], racks: Sequence[str | Non
             member_racks = {member: racks[member] or None for member in in_order[column].tolist()}
             subscribers = seen[column.tobytes()] = _Subscribers(member_racks)
         of_partitions = racks_of(arrays.layout, arrays.partition_racks, number)
-        matters = tell_apart(subscribers.present, of_partitions)
+        matters = use_rack_aware_assignment(subscribers.present, of_partitions)
         made.append(_Topic(offset, of_partitions, subscribers, matters, dict.fromkeys(range(int(count)))))
     return made
 

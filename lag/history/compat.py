@@ -17,7 +17,7 @@ from lag.history.schemas import DAY, Table
 from lag.times import wall_clock_ms
 
 ERROR_CAUSES: Mapping[str, tuple[str, str]] = {
-    "No space left on device": ("the disk is full", "Free space there; nothing was lost or half written"),
+    "No space left on device": ("the disk is full", "Free space there; nothing was half written"),
     "File too large": ("a file has reached the size limit", "Raise the file size limit; nothing was half written"),
     "Permission denied": ("reading or writing there is not permitted", "Grant access, or use another history"),
     "Not a directory": ("it is not a folder", "Name a folder"),

@@ -7,7 +7,7 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 
-def said(page: AppTest) -> str:
+def page_text(page: AppTest) -> str:
     """All headings and running text."""
     return "\n".join(element.value for element in [*page.title, *page.markdown])
 

@@ -33,9 +33,9 @@ def test_each_line_of_a_server_on_stderr_is_json(tmp_path: Path) -> None:
         assert command.ends(signal.SIGTERM) == 0
         entries = [json.loads(line) for line in command.err.splitlines()]
         assert command.out.count("\n") == 1
-    said = {(entry["logger"], entry["level"]): entry["message"] for entry in entries}
-    assert "127.0.0.1:1" in said["lag.polling.collector", "WARNING"]
-    assert said["groupscope", "INFO"] == "stopped"
+    stated = {(entry["logger"], entry["level"]): entry["message"] for entry in entries}
+    assert "127.0.0.1:1" in stated["lag.polling.collector", "WARNING"]
+    assert stated["groupscope", "INFO"] == "stopped"
 
 
 @pytest.mark.process

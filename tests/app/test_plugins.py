@@ -23,7 +23,7 @@ from assignors.scenario import ScenarioError, check_bytes, dump, examples, load_
 from assignors.whatif.events import Event, UseAssignor
 from tests.app import feeds
 from tests.app.conftest import Open
-from tests.app.reading import said
+from tests.app.reading import page_text
 from tests.support.installed import Yours
 from tests.support.scenes import join, member, plans, scenario
 
@@ -41,8 +41,8 @@ def table(page: AppTest) -> pd.DataFrame:
     return page.dataframe[0].value.set_index("assignor")
 
 
-def told(page: AppTest) -> str:
-    return said(page).replace("\\", "")
+def reported(page: AppTest) -> str:
+    return page_text(page).replace("\\", "")
 
 
 # -- what a link or a file names ---------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def test_a_link_to_generations_names_an_assignor_that_what_if_does_not_offer(
     page = open_page("generations", example=HAND_OVER, assignor=asked)
     assert not page.exception
     offered = "cooperative-sticky, range, roundrobin, sticky, uniform, server-range, first"
-    assert f"'{asked}'. Use one of {offered}." in told(page)
+    assert f"'{asked}'. Use one of {offered}." in reported(page)
     assert yours.processes == set()
 
 
@@ -69,14 +69,14 @@ def test_a_link_to_generations_names_an_assignor_of_the_settings(
     yours = install_yours()
     its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
     page = open_page("generations", its=its, example=HAND_OVER, assignor="yours:First")
-    assert "Simulated] :gray[2 generations predicted with `First` from the scenario" in told(page)
+    assert "Simulated] :gray[2 generations predicted with `First` from the scenario" in reported(page)
     assert len(yours.processes - {os.getpid()}) == 1
 
 
 def test_a_link_to_what_if_names_an_assignor_that_is_not_offered(open_page: Open) -> None:
     page = open_page("whatif", example=HAND_OVER, assignor="os:abort")
     assert page.title[0].value == "`c3` joins: 2 of 6 partitions move, no idle members"
-    assert "Ignored in the link:] `assignor=os:abort` is not one of `cooperative-sticky`" in said(page)
+    assert "Ignored in the link:] `assignor=os:abort` is not one of `cooperative-sticky`" in page_text(page)
 
 
 @pytest.mark.parametrize("page_name", ["whatif", "generations", "protocol"])
@@ -84,7 +84,7 @@ def test_a_link_to_what_if_names_an_assignor_that_is_not_offered(open_page: Open
 def test_a_scenario_in_a_link_names_code(open_page: Open, page_name: str, key: str) -> None:
     page = open_page(page_name, scenario=link_codec.pack_text(naming("os:abort", key)))
     assert not page.exception
-    assert NOT_IN_A_FILE in told(page)
+    assert NOT_IN_A_FILE in reported(page)
 
 
 @pytest.mark.parametrize("key", ["assignor", "use_assignor"])
@@ -157,7 +157,7 @@ def test_a_plan_of_objects_that_only_the_plugin_knows_is_refused(install_yours: 
 
 
 @pytest.mark.process
-def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(
+def test_installed_assignors_that_go_wrong_are_reported_and_the_others_stand(
     open_page: Open, install_yours: Callable[..., Yours]
 ) -> None:
     """The members own their partitions, so each group changes to the assignor, by an event."""
@@ -166,11 +166,11 @@ def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(
     assert not page.exception
     assert (
         "`dies` cannot compute an assignment:] The assignor 'dies' ended its process with exit code 3 before"
-        in told(page)
+        in reported(page)
     )
     assert (
         "`unready` cannot compute an assignment:] The assignor 'yours:Unready' cannot be loaded: ValueError: no"
-        in told(page)
+        in reported(page)
     )
     assert table(page).loc[["cooperative-sticky", "range", "first"], "moved"].tolist() == [2, 3, 3]
     assert len(yours.processes) == 3
@@ -178,15 +178,16 @@ def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(
 
 
 @pytest.mark.process
-def test_an_installed_assignor_that_hangs_is_told(
+def test_an_installed_assignor_that_hangs_is_reported(
     open_page: Open, install_yours: Callable[..., Yours], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(draft_state, "DEADLINE_S", 2.0)
     install_yours("hangs")
     page = open_page("whatif", example=HAND_OVER)
     assert not page.exception
-    assert "`hangs` cannot compute an assignment:] The assignor 'hangs' timed out: it had no plan after 2 s" in told(
-        page
+    assert (
+        "`hangs` cannot compute an assignment:] The assignor 'hangs' timed out: it had no plan after 2 s"
+        in reported(page)
     )
 
 
@@ -226,7 +227,7 @@ def test_a_plugin_gives_partitions_to_a_member_that_does_not_subscribe(
     its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
     begun = scenario("range", (member("A", "t"), member("B", "t u")), topics="t:2 u:1")
     page = open_page("whatif", its=its, scenario=link_codec.pack(begun))
-    assert "The plan of 'first' is broken. Member 'A' gets u-0 without subscribing to it." in told(page)
+    assert "The plan of 'first' is broken. Member 'A' gets u-0 without subscribing to it." in reported(page)
     assert table(page).loc["range", "each"] == "1 to 2"
 
 
@@ -240,7 +241,7 @@ def test_the_protocol_lab_plays_kafkas_assignors_only(
     yours = install_yours("first")
     page = open_page("protocol", scenario=link_codec.pack(begun))
     assert not page.exception
-    assert "'first' is not one of Kafka's" in told(page)
+    assert "'first' is not one of Kafka's" in reported(page)
     assert yours.processes == set()
 
 

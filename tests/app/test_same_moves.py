@@ -89,9 +89,9 @@ def record(made: Generation) -> bytes:
     return head + named + text(None) + struct.pack(">q", START_MS + made.at_ms) + members
 
 
-def moved_by_title(said: str) -> int:
+def moved_by_title(stated: str) -> int:
     """Partitions that an owner gave up, by the title of the page: those with a new owner and those without."""
-    counts = re.findall(r"(?:^|, )(\d+)(?: of \d+ partitions?)? (moved|revoked)", said)
+    counts = re.findall(r"(?:^|, )(\d+)(?: of \d+ partitions?)? (moved|revoked)", stated)
     return sum(int(count) for count, _ in counts)
 
 

@@ -44,7 +44,7 @@ from lag.verdict.onset import Onset
 from lag.verdict.status import Status
 from tests.app import feeds, synthetic, test_same_moves
 from tests.app.conftest import Open
-from tests.app.reading import said, table, title
+from tests.app.reading import page_text, table, title
 from tests.app.test_same_onsets import EVERY_MS, PARTITIONS, POLLS, Server, World, life, verdicts
 from tests.lag.make import cluster, end, group
 
@@ -87,7 +87,7 @@ SHOWN = {
 """Verdicts that come in the workload."""
 
 
-def told(report: Report, name: str) -> tuple[Finding, int | None]:
+def reported(report: Report, name: str) -> tuple[Finding, int | None]:
     """What the poll found of the group, and its lag."""
     found = report.health.groups[report.snapshot.by_group[name]]
     return found.finding, found.lag.records
@@ -127,7 +127,7 @@ def test_tools_changes_metrics_and_notices_say_what_each_poll_found(seed: int) -
         seen = frozenset(report.snapshot.by_group)
         for one in report.snapshot.groups:
             name, place = one.group_id, {"cluster": "prod", "group": one.group_id}
-            finding, lag = told(report, name)
+            finding, lag = reported(report, name)
             status = decided[name].status if name in decided else None
             assert in_metrics.get(name) == status
             whole = group_answer(Call(source, place, Query(), {}))
@@ -169,7 +169,7 @@ def test_the_history_has_what_each_poll_found(seed: int, tmp_path: Path) -> None
     for _, report in life(Server(world, None, has_history=True), restarts=0.02):
         rows.append(group_snapshots(report.health))
         for number, one in enumerate(report.snapshot.groups):
-            finding, lag = told(report, one.group_id)
+            finding, lag = reported(report, one.group_id)
             onset = None if finding.onset is None else (finding.onset.at_ms, finding.onset.is_exact)
             code = int(report.health.columns.status[number])
             found.setdefault(one.group_id, []).append((report.snapshot.at_ms, None if code < 0 else code, onset, lag))
@@ -204,7 +204,7 @@ def test_pages_draw_what_the_poll_found(seed: int, open_page: Open) -> None:
         readers = table(open_page("topics", its=source, topic="t"), "Groups that read this topic").set_index("group")
         for one in report.snapshot.groups:
             name = one.group_id
-            finding, lag = told(report, name)
+            finding, lag = reported(report, name)
             label = VERDICTS[finding.status].label
             when = None if finding.onset is None else clock(finding.onset, report.snapshot.at_ms, ZONE)
             page = open_page("group", its=source, group=name)
@@ -212,8 +212,8 @@ def test_pages_draw_what_the_poll_found(seed: int, open_page: Open) -> None:
             assert list(listed["v"][name]) == list(readers["v"][name]) == [label]
             assert none_if_na(listed["lag"][name]) == none_if_na(readers["lag"][name]) == lag
             assert none_if_na(listed["since"][name]) == none_if_na(readers["since"][name]) == when
-            assert label in said(page).replace("\u00a0", " ")
-            assert (f", since {when}." in said(page).replace("\\", "")) == (when is not None)
+            assert label in page_text(page).replace("\u00a0", " ")
+            assert (f", since {when}." in page_text(page).replace("\\", "")) == (when is not None)
             shown += when is not None
     assert shown > 3
 

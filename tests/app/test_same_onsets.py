@@ -254,24 +254,24 @@ def test_onset_lag_and_verdict_are_the_same_everywhere(seed: int) -> None:
         on_topics = topic_tables.view(snapshot, health, report.window, "t").readers.set_index("group")
         for number, one in enumerate(snapshot.groups):
             finding, lag = health.groups[number].finding, health.groups[number].lag.records
-            row, told, name = in_history[one.group_id], in_document[one.group_id], one.group_id
+            row, reported, name = in_history[one.group_id], in_document[one.group_id], one.group_id
             assert (
                 health.columns.onsets.at(number)
                 == finding.onset
                 == on_topics["onset"][name]
                 == on_overview["onset"][name]
             )
-            assert lag == row["lag"] == told["lag"] == on_overview["lag"][name] == on_topics["lag"][name]
+            assert lag == row["lag"] == reported["lag"] == on_overview["lag"][name] == on_topics["lag"][name]
             assert on_overview["status"][name] == finding.status.value
             if row["status"] is None:
-                assert told["verdict"] is None
+                assert reported["verdict"] is None
             else:
-                assert STATUS_OF[row["status"]] is told["verdict"] is finding.status
+                assert STATUS_OF[row["status"]] is reported["verdict"] is finding.status
             if finding.onset is None:
-                assert row["onset"] is told["onset"] is row["onset_source"] is None
+                assert row["onset"] is reported["onset"] is row["onset_source"] is None
                 continue
             shown += 1
-            assert told["onset"] == {
+            assert reported["onset"] == {
                 "at_ms": finding.onset.at_ms,
                 "is_exact": finding.onset.is_exact,
                 "source": finding.onset.source,

@@ -1,4 +1,4 @@
-"""What every plan must be, and how a broken one is told."""
+"""What every plan must be, and how a broken one is reported."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def test_a_member_is_missing_and_one_is_too_many() -> None:
     assert broken(A="t-0 t-1 t-2 u-0", B="", X="") == ["There is no member 'X' in the group."]
 
 
-def test_what_a_stranger_gets_has_no_owner() -> None:
+def test_what_an_unknown_member_gets_has_no_owner() -> None:
     assert broken(A="t-0 t-1 u-0", B="", X="t-2") == ["There is no member 'X' in the group.", "t-2 has no owner."]
 
 
@@ -82,7 +82,7 @@ def test_array_backed_plans_are_checked_as_plain_ones() -> None:
     ]
 
 
-def test_what_a_cooperative_plan_withholds_is_owned_by_somebody() -> None:
+def test_what_a_cooperative_plan_withholds_has_an_owner() -> None:
     owned = Group("g", (member("A", owned="t-0 t-1 t-9 w-0"), member("B")), {"t": Topic("t", 3)})
     plan = Assignment(1, {"A": member("A", owned="t-0").owned, "B": ()})
     assert check(owned, plan, withholds=True) == ["t-2 has no owner."]
@@ -90,7 +90,7 @@ def test_what_a_cooperative_plan_withholds_is_owned_by_somebody() -> None:
 
 
 @pytest.mark.parametrize(
-    ("plan", "said"),
+    ("plan", "stated"),
     [
         (None, "The plan is a NoneType. Return an Assignment."),
         ({"A": []}, "The plan is a dict. Return an Assignment."),
@@ -112,8 +112,8 @@ def test_what_a_cooperative_plan_withholds_is_owned_by_somebody() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_is_no_plan_at_all(plan: Any, said: str) -> None:
-    assert check(GROUP, plan) == [said]
+def test_what_is_no_plan_at_all(plan: Any, stated: str) -> None:
+    assert check(GROUP, plan) == [stated]
 
 
 def test_a_group_without_members_or_topics() -> None:

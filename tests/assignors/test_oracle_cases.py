@@ -1,4 +1,4 @@
-"""The random groups that go to the oracles bring everything that has ever made a plan hard; and the report tells."""
+"""The random groups that go to the oracles bring everything that has ever made a plan hard; and the report shows it."""
 
 import random
 import subprocess

@@ -13,7 +13,7 @@ from tests.support.scenes import join, plans, scenario
 
 @dataclass(frozen=True)
 class Plugin:
-    """An assignor that does what it is told."""
+    """An assignor that returns what it is given."""
 
     assign_: Callable[[Group], Any]
     name: str = "mine"
@@ -34,7 +34,7 @@ def test_a_plugin_plans_an_eager_group() -> None:
     assert (made[1].assignor, made[1].quality.paused) == ("mine", 6)
 
 
-def test_a_plugin_that_raises_is_told_with_its_text() -> None:
+def test_a_plugin_that_raises_is_reported_with_its_text() -> None:
     def fails(group: Group) -> Assignment:
         if len(group.members) > 1:
             raise ZeroDivisionError("no luck")
@@ -48,7 +48,7 @@ def test_a_plugin_that_raises_is_told_with_its_text() -> None:
         assignors.fold(scenario("range", "A"), Plugin(lambda group: exit(3)))
 
 
-def test_a_plugin_with_a_broken_plan_is_told_what_is_broken() -> None:
+def test_a_plugin_with_a_broken_plan_learns_what_is_broken() -> None:
     with pytest.raises(AssignorError, match=r"The plan of 'mine' is broken. t-0, t-1, t-2 and 3 more have no owner."):
         assignors.fold(scenario("range", "A"), Plugin(lambda group: Assignment(None, {"A": []})))
     with pytest.raises(AssignorError, match="The name of Plugin is 7"):

@@ -73,20 +73,20 @@ def test_an_installed_assignor_has_a_name_like_kafkas(install_yours: Callable[..
         assignors.get("firs")
 
 
-def test_an_installed_assignor_whose_constructor_raises_is_told(install_yours: Callable[..., Yours]) -> None:
+def test_an_installed_assignor_whose_constructor_raises_is_reported(install_yours: Callable[..., Yours]) -> None:
     install_yours("unready")
     with pytest.raises(AssignorError, match=r"'yours:Unready' cannot be loaded: ValueError: no settings\.$"):
         assignors.get("unready")
 
 
 @pytest.mark.parametrize(
-    ("line", "told"), [("raise ValueError('bad table')", "ValueError: bad table."), ("exit(3)", "SystemExit: 3.")]
+    ("line", "reported"), [("raise ValueError('bad table')", "ValueError: bad table."), ("exit(3)", "SystemExit: 3.")]
 )
-def test_a_module_that_raises_as_it_is_imported_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, told: str
+def test_a_module_that_raises_as_it_is_imported_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, reported: str
 ) -> None:
     (tmp_path / "never_there.py").write_text(line)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(AssignorError, match="The assignor 'never_there:X' cannot be loaded: ") as refusal:
         assignors.load_plugin("never_there:X")
-    assert str(refusal.value).endswith(told)
+    assert str(refusal.value).endswith(reported)

@@ -55,7 +55,7 @@ class Visit:
             "framereceived", lambda frame: self.received.append(frame if isinstance(frame, bytes) else frame.encode())
         )
 
-    def was_told(self, name: str) -> bool:
+    def was_reported(self, name: str) -> bool:
         return any(name.encode() in frame for frame in self.received)
 
 
@@ -119,20 +119,20 @@ def test_a_viewer_returns_to_the_page_of_the_link_and_sees_only_permitted_groups
         its.page.goto(server.url + path)
         its.page.locator("h1").first.wait_for()
         expect(its.page.locator('[data-testid="stStatusWidget"]')).to_have_count(0)
-    assert its.was_told(SEEN)
-    assert [name for name in others if its.was_told(name)] == []
+    assert its.was_reported(SEEN)
+    assert [name for name in others if its.was_reported(name)] == []
 
 
 def test_a_link_to_a_group_that_may_not_be_seen_says_what_one_to_no_group_says(
     chromium: Browser, contexts: list[BrowserContext], server: Server
 ) -> None:
-    its, told = log_in(chromium, contexts, server, "vera"), []
+    its, reported = log_in(chromium, contexts, server, "vera"), []
     for name in (HIDDEN, "no-such-group"):
         its.page.goto(f"{server.url}/group?group={name}")
         expect(its.page.locator("h1")).to_contain_text(name)
         text = its.page.locator('[data-testid="stMain"]').inner_text().replace(name, "…")
-        told.append(re.sub(r"\d+ s ago", "… s ago", text))
-    assert told[0] == told[1]
+        reported.append(re.sub(r"\d+ s ago", "… s ago", text))
+    assert reported[0] == reported[1]
 
 
 def test_an_operator_sees_all_groups_and_the_demo_and_no_audit_log(
@@ -146,7 +146,7 @@ def test_an_operator_sees_all_groups_and_the_demo_and_no_audit_log(
     expect(its.page.get_by_text("Logged in as otto@example.com, operator")).to_be_visible()
     its.page.goto(f"{server.url}/audit")
     expect(its.page.get_by_text("Page not found")).to_be_visible()
-    assert not its.was_told("was reloaded")
+    assert not its.was_reported("was reloaded")
 
 
 def test_an_admin_reads_the_audit_log_and_logs_out(
@@ -154,13 +154,13 @@ def test_an_admin_reads_the_audit_log_and_logs_out(
 ) -> None:
     its = log_in(chromium, contexts, server, "ann", "/audit")
     expect(its.page.locator("h1")).to_contain_text("event")
-    assert its.was_told("ann@example.com")
+    assert its.was_reported("ann@example.com")
     its.page.goto(f"{server.url}/about")
     its.page.get_by_role("button", name="Log out").click()
     expect(its.page.get_by_role("link", name="Log in")).to_be_visible()
 
 
-def test_somebody_without_role_is_told_so_and_gets_no_page(
+def test_a_user_without_role_sees_the_reason_and_no_page(
     chromium: Browser, contexts: list[BrowserContext], server: Server
 ) -> None:
     its = log_in(chromium, contexts, server, "eve")

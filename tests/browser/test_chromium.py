@@ -1,4 +1,4 @@
-"""Which Chromium the tests drive, and what is said on a machine that has none or cannot drive it."""
+"""Which Chromium the tests drive, and the message on a machine that has none or cannot drive it."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def test_without_one_on_path_playwrights_own_serves(tmp_path: Path) -> None:
     assert find_chromium({"PATH": str(tmp_path)}, own) == own
 
 
-def test_without_any_it_is_said_how_to_get_one(tmp_path: Path) -> None:
+def test_without_any_the_way_to_get_one_is_shown(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         find_chromium({"PATH": str(tmp_path)}, NOWHERE)
     assert str(caught.value) == (
@@ -50,13 +50,15 @@ def test_the_library_that_node_lacks_is_named_with_its_package(tmp_path: Path, m
     monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(node))
     with pytest.raises(RuntimeError) as caught:
         check_driver()
-    told = "Playwright's node does not start: this machine has no libatomic.so.1. Install it: `apt install libatomic1`."
-    assert str(caught.value) == told
+    reported = (
+        "Playwright's node does not start: this machine has no libatomic.so.1. Install it: `apt install libatomic1`."
+    )
+    assert str(caught.value) == reported
 
 
-def test_of_a_library_without_a_known_package_its_name_is_said() -> None:
-    told = "Playwright's node does not start: this machine has no libother.so.2."
-    assert why_not_started(LOADER.format("libother.so.2")) == told
+def test_a_library_without_a_known_package_is_named() -> None:
+    reported = "Playwright's node does not start: this machine has no libother.so.2."
+    assert why_not_started(LOADER.format("libother.so.2")) == reported
 
 
 def test_any_other_complaint_of_node_is_passed_on() -> None:

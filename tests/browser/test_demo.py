@@ -152,8 +152,8 @@ def two_more(demo: Demo) -> Iterator[str]:
 
 
 def members(demo: Demo, group: str) -> list[str]:
-    """The client ids of a group's members, as the broker tells them."""
-    return sorted(member["client_id"] for member in told_members(demo, group))
+    """The client ids of a group's members, as the broker lists them."""
+    return sorted(member["client_id"] for member in reported_members(demo, group))
 
 
 def is_member(demo: Demo, group: str, name: str) -> bool:
@@ -161,15 +161,15 @@ def is_member(demo: Demo, group: str, name: str) -> bool:
 
 
 def assigned(demo: Demo, group: str) -> dict[tuple[str, int], str]:
-    """Who has which partition, as the broker tells it."""
-    found = told_members(demo, group)
+    """Who has which partition, as the broker lists it."""
+    found = reported_members(demo, group)
     return {(topic, partition): member["client_id"] for member in found for topic, partition in member["assigned"]}
 
 
-def told_members(demo: Demo, group: str) -> list[dict[str, Any]]:
+def reported_members(demo: Demo, group: str) -> list[dict[str, Any]]:
     command = [GROUPSCOPE, "snapshot", "--bootstrap-server", demo.kafka.bootstrap_servers, "--group", group, "--json"]
-    told = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    return list(told["groups"][0]["members"])
+    reported = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    return list(reported["groups"][0]["members"])
 
 
 def test_two_members_added_go_where_the_what_if_said(open_page: Open, demo: Demo, two_more: str) -> None:
@@ -214,6 +214,6 @@ def downloaded_csv(page: Page, button: Locator) -> list[dict[str, str]]:
 
 
 def owners(page: Page) -> dict[tuple[str, int], str]:
-    """Who has which partition, as the Group page tells it."""
+    """Who has which partition, as the Group page shows it."""
     offered = page.locator(".st-key-partitions_csv").get_by_role("button")
     return {(row["topic"], int(row["partition"])): row["owner"] for row in downloaded_csv(page, offered)}

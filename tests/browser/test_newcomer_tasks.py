@@ -92,8 +92,8 @@ def test_which_group_why_and_since_when_needs_no_click(arrive: Arrive, dashboard
 
     def stopped_a_quarter_of_an_hour_before_the_last_poll() -> bool:
         at_ms = last_poll_ms(dashboard_url)
-        said = headline(new.page).inner_text()  # the next poll may come between the two
-        return formats.clock(at_ms - QUARTER_OF_AN_HOUR_MS, BERLIN) in said
+        stated = headline(new.page).inner_text()  # the next poll may come between the two
+        return formats.clock(at_ms - QUARTER_OF_AN_HOUR_MS, BERLIN) in stated
 
     wait_until(stopped_a_quarter_of_an_hour_before_the_last_poll, within_s=60, every_s=0.5)
     assert new.clicks == 0
@@ -165,7 +165,7 @@ def test_a_link_shows_the_same_after_another_rebalance(arrive: Arrive, open_page
     new = arrive(address)
     expect(new.page).to_have_url(re.compile(r"generation=\d+"))
     expect(headline(new.page)).to_contain_text("Generation ")
-    link, said = new.page.url, headline(new.page).inner_text()
+    link, stated = new.page.url, headline(new.page).inner_text()
     assert new.clicks == 0
 
     open_page("/demo").get_by_role("button", name="Add a member").click()
@@ -177,5 +177,5 @@ def test_a_link_shows_the_same_after_another_rebalance(arrive: Arrive, open_page
 
     wait_until(lambda: newest() != link, within_s=60, every_s=1)
     later = open_page(link.removeprefix(new.page.evaluate("location.origin")))
-    expect(headline(later)).to_have_text(said)
+    expect(headline(later)).to_have_text(stated)
     assert later.url == link

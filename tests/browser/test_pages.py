@@ -251,7 +251,7 @@ def test_a_download_holds_what_is_shown(open_page: Open) -> None:
     assert found[0]["lag_records"] == 1_181_855
 
 
-def test_a_click_is_answered_by_a_server_that_has_drawn_the_page_anew_meanwhile(open_page: Open) -> None:
+def test_a_click_is_answered_by_a_server_that_has_redrawn_the_page_meanwhile(open_page: Open) -> None:
     """As in a browser that is too busy to show what it was sent: here it is held back until the click is on its way."""
     page = open_page("/about")
     held: list[Callable[[], None]] | None = None

@@ -67,8 +67,8 @@ def path_of(page: Page) -> str:
 @pytest.mark.parametrize("where", ["whatif", "generations"])
 def test_an_example_opens_with_its_conclusion_and_figures(open_page: Open, where: str, viewport: ViewportSize) -> None:
     page = open_page(f"/{where}?example={HAND_OVER}", viewport)
-    said = {"whatif": "c3 joins: 2 of 6 partitions move, no idle members", "generations": FIGURES["step"].rstrip(".")}
-    expect(headline(page)).to_have_text(said[where])
+    stated = {"whatif": "c3 joins: 2 of 6 partitions move, no idle members", "generations": FIGURES["step"].rstrip(".")}
+    expect(headline(page)).to_have_text(stated[where])
     for alt in FIGURES.values():
         expect(page.get_by_role("figure", name=alt, exact=True)).to_be_attached()
     expect(figures(page)).to_have_count(len(FIGURES))
@@ -131,8 +131,8 @@ def test_an_edit_is_not_kept_waiting_by_a_plugin(open_page: Open, tmp_path: Path
         expect(page.get_by_text("Dawdles is running")).to_be_visible()
         expect(first_column(page)).to_have_text(COMPARED[:6])
         press(page, "Add")
-        said = "c3 joins, c4 joins: 3 of 6 partitions move, no idle members"
-        expect(headline(page)).to_have_text(said, timeout=10_000)  # long before the plugin is ended, too
+        stated = "c3 joins, c4 joins: 3 of 6 partitions move, no idle members"
+        expect(headline(page)).to_have_text(stated, timeout=10_000)  # long before the plugin is ended, too
         expect(page.get_by_text("Dawdles is running")).to_be_visible()
         answers.touch()
         expect(page.get_by_text("Dawdles cannot compute an assignment")).to_be_visible()

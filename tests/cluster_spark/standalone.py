@@ -80,10 +80,10 @@ class Standalone:
         self._temp.mkdir()
         self._events.mkdir()
         self._spawn("master", "spark-class", MASTER, "--host", HOST, "--port", "0", "--webui-port", "0")
-        self._url = wait_until(lambda: self._said("master", LISTENS), 60)[0]
+        self._url = wait_until(lambda: self._stated("master", LISTENS), 60)[0]
         for number in range(self._workers):
             self._spawn(f"worker-{number}", "spark-class", WORKER, *self._worker(), self._url)
-        wait_until(lambda: len(self._said("master", REGISTERED)) == self._workers, 60)
+        wait_until(lambda: len(self._stated("master", REGISTERED)) == self._workers, 60)
 
     def _worker(self) -> list[str]:
         return [
@@ -105,11 +105,11 @@ class Standalone:
             "spark.eventLog.compress": "false",
             "spark.ui.enabled": "false",
         }
-        told = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
-        return ["--master", self._url, "--jars", ",".join(map(str, spark_jars())), *told]
+        reported = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
+        return ["--master", self._url, "--jars", ",".join(map(str, spark_jars())), *reported]
 
     def _spawn(self, name: str, tool: str, *args: str) -> None:
-        told = {
+        reported = {
             "JAVA_HOME": str(spark_java_home(find_java())),
             "PYSPARK_PYTHON": sys.executable,
             "SPARK_HOME": str(HOME),
@@ -120,10 +120,10 @@ class Standalone:
             f"-Djava.io.tmpdir={self._temp}",
             "TMPDIR": str(self._temp),
         }
-        variables = [f"{key}={value}" for key, value in told.items()]
+        variables = [f"{key}={value}" for key, value in reported.items()]
         self._keeper.start(name, ["env", *variables, str(HOME / "bin" / tool), *args], self._log(name))
 
-    def _said(self, name: str, words: str) -> list[str]:
+    def _stated(self, name: str, words: str) -> list[str]:
         """What follows these words, wherever the log has them."""
         log = self._log(name)
         lines = log.read_text().splitlines() if log.exists() else []
@@ -143,5 +143,5 @@ class Standalone:
 
 
 def _tasks(events: list[str]) -> Counter[str]:
-    told = (json.loads(line) for line in events if '"SparkListenerTaskEnd"' in line)
-    return Counter(one["Task Info"]["Executor ID"] for one in told if one["Task End Reason"]["Reason"] == "Success")
+    reported = (json.loads(line) for line in events if '"SparkListenerTaskEnd"' in line)
+    return Counter(one["Task Info"]["Executor ID"] for one in reported if one["Task End Reason"]["Reason"] == "Success")

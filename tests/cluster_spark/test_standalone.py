@@ -62,11 +62,11 @@ def spark() -> Iterator[Standalone]:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A history, and what the stream said that filled it."""
+    """A history, and what the stream that filled it printed."""
 
     history: History
     args: tuple[str, ...]
-    said: Any
+    stated: Any
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_the_stream_records_each_commit_of_the_broker_once_and_both_workers_take
     history, truth = recorded.history, records(cluster.bootstrap_servers)
     assert found(history, "commits") == places(truth, commits=True)
     assert found(history, "group_events") == places(truth, commits=False)
-    assert recorded.said["rows"]["commits"] == len(SERIES)
+    assert recorded.stated["rows"]["commits"] == len(SERIES)
     assert set(spark.tasks()[0]) == {str(number) for number in range(WORKERS)}
     again = spark.submit(*recorded.args)
     assert again["rows"] == {"commits": 0, "group_events": 0, "decode_errors": 0}

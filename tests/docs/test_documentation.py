@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 FOLDERS = ("app", "assignors", "benchmarks", "docs", "lag", "tests")
 INTERNAL_SETTINGS = {"GROUPSCOPE_DEMO_CONTROLS", "GROUPSCOPE_DEMO_KEY"}
-"""How `groupscope up` tells its own processes about each other."""
+"""How `groupscope up` connects its own processes."""
 
 
 def documents() -> list[Path]:
@@ -98,14 +98,14 @@ def anchors(file: Path) -> set[str]:
 
 @pytest.mark.parametrize("document", documents(), ids=lambda file: file.name)
 def test_every_link_and_every_file_that_is_named_exists(document: Path) -> None:
-    said = document.read_text()
-    for link in re.findall(r"\]\(([^)\s]+)\)", said):
+    stated = document.read_text()
+    for link in re.findall(r"\]\(([^)\s]+)\)", stated):
         if not link.startswith("http"):
             path, _, anchor = link.partition("#")
             target = (document.parent / path).resolve() if path else document
             assert target.exists(), link
             assert not anchor or anchor in anchors(target), link
-    for path in re.findall(r"`((?:app|assignors|lag|tests|docs|benchmarks)/[\w./-]*)`", said):
+    for path in re.findall(r"`((?:app|assignors|lag|tests|docs|benchmarks)/[\w./-]*)`", stated):
         assert (ROOT / path).exists(), path
 
 

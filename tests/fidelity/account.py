@@ -1,4 +1,4 @@
-"""What came of a story on the stage, put together from what its consumers and its broker told."""
+"""What came of a story on the stage, put together from what its consumers and its broker reported."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -89,14 +89,14 @@ def _member(cast: Cast, first: Standing, member_id: str) -> Member:
 
 def _event(stage: Stage, cast: Cast, first: Standing, at_ms: float | None, action: Action) -> Event:
     """What was done, under the id of the one to whom it was done."""
-    happened_ms = round((_told_ms(stage, cast, action) if at_ms is None else at_ms) - cast.began_ms)
+    happened_ms = round((_reported_ms(stage, cast, action) if at_ms is None else at_ms) - cast.began_ms)
     if isinstance(action, Leave | Crash | Freeze | Resume | Restart):
         ids = {name: member_id for member_id, name in first.client_ids.items()}
         return Event(happened_ms, replace(action, member_id=ids[action.member_id]))
     return Event(happened_ms, action)
 
 
-def _told_ms(stage: Stage, cast: Cast, action: Action) -> float:
+def _reported_ms(stage: Stage, cast: Cast, action: Action) -> float:
     """When a host did that."""
     assert isinstance(action, Join | Leave | Freeze | Resume | Restart)
     name = action.member.member_id if isinstance(action, Join) else action.member_id
@@ -105,5 +105,5 @@ def _told_ms(stage: Stage, cast: Cast, action: Action) -> float:
 
 def _restart_ms(stage: Stage, cast: Cast) -> int:
     """From the end of a consumer to the start of the next in its place."""
-    told = [heard for name in NAMES for heard in stage.heard(cast, name) if heard.what in ("closing", "opened")]
-    return next((round(two.at_ms - one.at_ms) for one, two in pairwise(told) if one.what == "closing"), 0)
+    reported = [heard for name in NAMES for heard in stage.heard(cast, name) if heard.what in ("closing", "opened")]
+    return next((round(two.at_ms - one.at_ms) for one, two in pairwise(reported) if one.what == "closing"), 0)

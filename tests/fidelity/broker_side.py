@@ -1,4 +1,4 @@
-"""What a real broker tells of its groups afterwards: its log, and its records in `__consumer_offsets`."""
+"""What a real broker knows of its groups afterwards: its log, and its records in `__consumer_offsets`."""
 
 import json
 import re
@@ -81,9 +81,9 @@ def heartbeats(log: str, group_id: str, before_ms: float) -> dict[str, float]:
     """When the last heartbeat of each member came before that time, by member id, in ms since 1970."""
     found = {}
     for at_ms, line in _lines(log, _REQUEST):
-        said = json.loads(line[line.index(_REQUEST) + len(_REQUEST) :])
-        request = said["request"]  # "" of one that came before the log was switched on
-        is_beat = request and said["requestHeader"]["requestApiKeyName"] in _BEATS
+        stated = json.loads(line[line.index(_REQUEST) + len(_REQUEST) :])
+        request = stated["request"]  # "" of one that came before the log was switched on
+        is_beat = request and stated["requestHeader"]["requestApiKeyName"] in _BEATS
         if is_beat and request["groupId"] == group_id and at_ms < before_ms:
             found[request["memberId"]] = at_ms
     return found

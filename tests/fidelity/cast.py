@@ -17,7 +17,7 @@ _CLASSES = {"range": "RangeAssignor", "cooperative-sticky": "CooperativeStickyAs
 @dataclass
 class Cast:
     """A group of consumers that plays a story; `done`: when what was done to it, in ms since 1970
-    (None: its host tells when)."""
+    (None: its host reports when)."""
 
     story: Story
     protocol: RebalanceProtocol
@@ -44,7 +44,7 @@ class Cast:
         return FROZEN if self.story.freezes_process and Freeze(name) in actions else STEADY
 
     def properties(self, name: str, bootstrap_servers: str) -> dict[str, str]:
-        """What that consumer is told."""
+        """The command for that consumer."""
         given = {
             "bootstrap.servers": bootstrap_servers,
             "group.id": self.group_id,

@@ -1,7 +1,7 @@
-"""A process full of real Java consumers: it does what it is told on stdin, and tells on stdout what happens in it.
+"""A process full of real Java consumers: it takes commands on stdin, and reports on stdout what happens in it.
 
 Both are lines of JSON. Told: {"do": "rehearse" | "open", "key", "properties", "topic"}, {"do": "stall" | "resume" |
-"close" | "restart", "key"}. It tells: {"at_ms", "key", "what", "partitions"}, where `what` is "rehearsed", "opened",
+"close" | "restart", "key"}. It reports: {"at_ms", "key", "what", "partitions"}, where `what` is "rehearsed", "opened",
 "closing", "stalled", "resumed", "died: " and why, or a method of ConsumerRebalanceListener. The end of stdin is the end
 of the process.
 
@@ -32,7 +32,7 @@ _OUT = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)  # what Java logs is not ours
 
 
-def tell(what: str, key: str = "", partitions: Iterable[Any] = ()) -> None:
+def report(what: str, key: str = "", partitions: Iterable[Any] = ()) -> None:
     """Say that this has happened just now."""
     now_ms = time.time() * 1000
     listed = [[str(partition.topic()), int(partition.partition())] for partition in partitions]
@@ -43,7 +43,7 @@ def tell(what: str, key: str = "", partitions: Iterable[Any] = ()) -> None:
 
 
 class Player:
-    """A consumer that a thread polls until it is told otherwise."""
+    """A consumer that a thread polls until a command stops it."""
 
     def __init__(self, key: str, properties: Mapping[str, str], topic: str) -> None:
         self.orders: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -59,7 +59,7 @@ class Player:
         while not consumer.assignment().size():
             consumer.poll(_tick())
         self._close(consumer)
-        tell("rehearsed", self._key)
+        report("rehearsed", self._key)
 
     def live(self, consumer: Any) -> None:
         """From the first poll to the end."""
@@ -83,19 +83,19 @@ class Player:
         consumer = jpype.JClass(BASE + "KafkaConsumer")(given)
         topics = jpype.JClass("java.util.ArrayList")([self._topic])
         consumer.subscribe(topics, listener()(self._key))
-        tell("opened", self._key)
+        report("opened", self._key)
         return consumer
 
     def _order(self) -> str:
         return "" if self.orders.empty() else self.orders.get()
 
     def _stall(self) -> None:
-        tell("stalled", self._key)
+        report("stalled", self._key)
         assert self.orders.get() == "resume"
-        tell("resumed", self._key)
+        report("resumed", self._key)
 
     def _close(self, consumer: Any) -> None:
-        tell("closing", self._key)
+        report("closing", self._key)
         consumer.close()
 
 
@@ -106,7 +106,7 @@ def _tick() -> Any:
 
 @cache
 def listener() -> Any:
-    """The class of listeners, which tell what they are called for. The JVM must run."""
+    """The class of listeners, which report what they are called for. The JVM must run."""
 
     @jpype.JImplements(BASE + "ConsumerRebalanceListener")
     class Telling:
@@ -115,27 +115,27 @@ def listener() -> Any:
 
         @jpype.JOverride
         def onPartitionsRevoked(self, partitions: Any) -> None:
-            tell("onPartitionsRevoked", self.key, partitions)
+            report("onPartitionsRevoked", self.key, partitions)
 
         @jpype.JOverride
         def onPartitionsAssigned(self, partitions: Any) -> None:
-            tell("onPartitionsAssigned", self.key, partitions)
+            report("onPartitionsAssigned", self.key, partitions)
 
         @jpype.JOverride
         def onPartitionsLost(self, partitions: Any) -> None:
-            tell("onPartitionsLost", self.key, partitions)
+            report("onPartitionsLost", self.key, partitions)
 
     return Telling
 
 
-def _tell_death(death: threading.ExceptHookArgs) -> None:
-    tell(f"{DIED}{death.exc_value}", "" if death.thread is None else death.thread.name)
+def _report_death(death: threading.ExceptHookArgs) -> None:
+    report(f"{DIED}{death.exc_value}", "" if death.thread is None else death.thread.name)
 
 
 def main() -> None:
-    """Do as told."""
+    """Carry out a command."""
     start_jvm()
-    threading.excepthook = _tell_death
+    threading.excepthook = _report_death
     players: dict[str, Player] = {}
     for line in sys.stdin:
         order = json.loads(line)

@@ -1,4 +1,4 @@
-"""The processes that real consumers live in, from outside: started, told, listened to, frozen and killed."""
+"""The processes that real consumers live in, from outside: started, commanded, listened to, frozen and killed."""
 
 import json
 import signal
@@ -17,7 +17,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a host has told, in ms since 1970; `key` names the consumer."""
+    """What a host has reported, in ms since 1970; `key` names the consumer."""
 
     at_ms: float
     key: str
@@ -44,11 +44,11 @@ class Host:
     def _listen(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            said = json.loads(line)
-            partitions = tuple(TopicPartition(topic, number) for topic, number in said["partitions"])
-            self.heard.append(Heard(said["at_ms"], said["key"], said["what"], partitions))
+            stated = json.loads(line)
+            partitions = tuple(TopicPartition(topic, number) for topic, number in stated["partitions"])
+            self.heard.append(Heard(stated["at_ms"], stated["key"], stated["what"], partitions))
 
-    def tell(self, do: str, key: str, **more: str | Mapping[str, str]) -> None:
+    def report(self, do: str, key: str, **more: str | Mapping[str, str]) -> None:
         """Have it do that with the consumer of that name."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"do": do, "key": key, **more}) + "\n")
@@ -65,7 +65,7 @@ class Host:
         return self._process.poll()
 
     def end(self) -> None:
-        """Kill it, and wait until it is gone and all that it told is read."""
+        """Kill it, and wait until it is gone and all that it reported is read."""
         self._process.kill()
         self._process.wait()
         self._listener.join()

@@ -87,13 +87,13 @@ class Stage:
         for cast in self.casts:
             for name in NAMES:
                 self._open(cast, name)
-        wait_until(lambda: not self._unsettled(), within_s=SETTLE_S, told=self._what_is_wrong)
+        wait_until(lambda: not self._unsettled(), within_s=SETTLE_S, reported=self._what_is_wrong)
         self._log_level(broker_side.GROUP_LOGGER, "INFO")
 
     def _rehearse(self) -> None:
         """Each host has had a consumer of either kind before it counts."""
         for where, cast in self._rehearsals:
-            self._tell_all("rehearse", where, cast, NAMES[0])
+            self._report_all("rehearse", where, cast, NAMES[0])
         wait_until(lambda: all(self._is_rehearsed(where, cast) for where, cast in self._rehearsals), within_s=60)
 
     def _is_rehearsed(self, where: str, cast: Cast) -> bool:
@@ -101,11 +101,11 @@ class Stage:
         return any((heard.key, heard.what) == (key, "rehearsed") for heard in list(self._hosts[where].heard))
 
     def _open(self, cast: Cast, name: str) -> None:
-        self._tell_all("open", cast.host_of(name), cast, name)
+        self._report_all("open", cast.host_of(name), cast, name)
 
-    def _tell_all(self, do: str, where: str, cast: Cast, name: str) -> None:
+    def _report_all(self, do: str, where: str, cast: Cast, name: str) -> None:
         properties = cast.properties(name, self.bootstrap_servers)
-        self._hosts[where].tell(do, cast.key(name), properties=properties, topic=cast.story.topic)
+        self._hosts[where].report(do, cast.key(name), properties=properties, topic=cast.story.topic)
 
     def _unsettled(self) -> dict[str, int]:
         """Whose part of the partitions is not as large as everybody's, and how large it is."""
@@ -129,7 +129,7 @@ class Stage:
         return held
 
     def heard(self, cast: Cast, name: str) -> Iterator[Heard]:
-        """What that consumer has told."""
+        """What that consumer has reported."""
         key = cast.key(name)
         return (heard for heard in list(self._hosts[cast.host_of(name)].heard) if heard.key == key)
 
@@ -174,9 +174,9 @@ class Stage:
             case Join(member=member):
                 self._open(cast, member.member_id)
             case Leave(member_id=name) | Restart(member_id=name):
-                self._tell(cast, name, action)
+                self._report(cast, name, action)
             case Freeze(member_id=name) | Resume(member_id=name) if not cast.story.freezes_process:
-                self._tell(cast, name, action)
+                self._report(cast, name, action)
             case _:
                 once = (cast.story.name, action)
                 if once not in self._once:
@@ -184,8 +184,8 @@ class Stage:
                 at_ms = self._once[once]
         cast.done.append((at_ms, action))
 
-    def _tell(self, cast: Cast, name: str, action: Action) -> None:
-        self._hosts[cast.host_of(name)].tell(_TOLD[type(action)], cast.key(name))
+    def _report(self, cast: Cast, name: str, action: Action) -> None:
+        self._hosts[cast.host_of(name)].report(_TOLD[type(action)], cast.key(name))
 
     def _happen(self, action: Action) -> float:
         """What happens to all groups of the story at once; when."""

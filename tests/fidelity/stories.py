@@ -55,7 +55,7 @@ PROMPT: Mapping[str, Setting] = {"fetch.max.wait.ms": 100}
 """Requests for metadata and for the coordinator share a connection with fetches, and wait until a fetch is answered."""
 
 OTHER_BROKERS_REMAIN: Mapping[str, Setting] = {"metadata.recovery.strategy": "none"}
-"""A client that sees no broker at all begins anew (KIP-1102): its leader sees no topics then, and may join for that."""
+"""A client that sees no broker at all starts over (KIP-1102): its leader sees no topics then, and may join for that."""
 
 KIP_848_REFUSES = ("session.timeout.ms", "heartbeat.interval.ms")
 """A client of that protocol has the broker's."""

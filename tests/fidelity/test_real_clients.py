@@ -142,7 +142,7 @@ def test_partitions_come_and_go_at_the_same_time(both: Both) -> None:
 @pytest.mark.parametrize(
     ("name", "setting"), [("sigkill", "session.timeout.ms"), ("slow-loop", "max.poll.interval.ms")]
 )
-def test_a_simulator_that_waits_too_long_is_told_apart(
+def test_a_simulator_that_waits_too_long_is_distinguished(
     played: Mapping[Key, Played], name: str, setting: str, protocol: RebalanceProtocol
 ) -> None:
     one = played[name, protocol]
@@ -152,13 +152,13 @@ def test_a_simulator_that_waits_too_long_is_told_apart(
     assert ours.ownership != one.real.ownership
 
 
-def test_a_simulator_that_takes_eager_for_cooperative_is_told_apart(played: Mapping[Key, Played]) -> None:
+def test_a_simulator_that_takes_eager_for_cooperative_is_distinguished(played: Mapping[Key, Played]) -> None:
     one = played["join", RebalanceProtocol.EAGER]
     ours = simulate(STORIES["join"], RebalanceProtocol.COOPERATIVE, one.beginning)
     assert _calls(ours) != _calls(one.real)
 
 
-def test_a_simulator_that_forgets_static_members_is_told_apart(played: Mapping[Key, Played]) -> None:
+def test_a_simulator_that_forgets_static_members_is_distinguished(played: Mapping[Key, Played]) -> None:
     one = played["static-restart", RebalanceProtocol.EAGER]
     members = tuple(replace(member, instance_id=None) for member in one.beginning.members)
     ours = simulate(STORIES["static-restart"], RebalanceProtocol.EAGER, replace(one.beginning, members=members))

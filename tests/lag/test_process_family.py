@@ -22,7 +22,7 @@ class Started(ExitStack):
     """Starts processes in families; those that are left at the end of the test are killed."""
 
     def process(self, *families: str, program: str = "") -> subprocess.Popen[bytes]:
-        """It, or the child of its program, has said that it runs."""
+        """It, or the child of its program, has reported that it runs."""
         command = [sys.executable, "-c", program] if program else ["sh", "-c", "echo started; exec sleep 600"]
         process = self.enter_context(subprocess.Popen(command, env=environment(*families), stdout=subprocess.PIPE))
         self.callback(process.kill)

@@ -1,7 +1,7 @@
 """Kafka's own four client assignors, called through JPype, beside ours.
 
 Subscriptions go to Java as the bytes of Kafka's consumer protocol, and plans come back as text: a handful of calls per
-case instead of hundreds. An assignor is made anew for each case, because it remembers the highest generation.
+case instead of hundreds. An assignor is created for each case, because it remembers the highest generation.
 """
 
 import re
@@ -99,7 +99,7 @@ def _parse(text: str) -> list[TopicPartition]:
 
 def on_the_wire(name: str, member: Member) -> bytes:
     """The member's subscription in Kafka's consumer protocol, version 3. What a member of a sticky group owns without
-    saying so in user data, is said there for it.
+    reporting so in user data, is written there for it.
     """
     data = member.user_data
     generation = -1 if member.generation is None else member.generation

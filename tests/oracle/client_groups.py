@@ -53,11 +53,11 @@ class JavaGroup:
         assert isinstance(plan, dict), plan
         self.plans.append(plan)
         must_rejoin = any(set(member.owned) - set(plan[member.member_id]) for member in self._members)
-        self._members = [self._told(member, plan[member.member_id]) for member in self._members]
+        self._members = [self._reported(member, plan[member.member_id]) for member in self._members]
         if must_rejoin:
             self._rebalance()
 
-    def _told(self, member: Member, owned: list[TopicPartition]) -> Member:
+    def _reported(self, member: Member, owned: list[TopicPartition]) -> Member:
         generation = len(self.plans)
         if self._name == "sticky":
             return replace(member, user_data=encode(owned, generation), generation=generation)

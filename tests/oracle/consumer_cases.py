@@ -80,7 +80,7 @@ class Client:
     epoch: int = JOINING
     owned: frozenset[TopicIdPartition] = frozenset()
     given: frozenset[TopicIdPartition] = frozenset()
-    tells: bool = False
+    has_answer: bool = False
     former_ids: list[str] = field(default_factory=list)
 
     def learn(self, reply: Reply) -> None:
@@ -90,17 +90,17 @@ class Client:
         if reply.error is KafkaError.NONE and reply.epoch >= JOINING:
             self.member_id, self.epoch = reply.member_id, reply.epoch
             if reply.assignment is not None:
-                self.given, self.tells = reply.assignment, True
+                self.given, self.has_answer = reply.assignment, True
         elif reply.error in _LOST or reply.error is KafkaError.NONE:
             self.lose()
 
     def lose(self) -> None:
         """Give everything up, and join again."""
-        self.epoch, self.owned, self.given, self.tells = JOINING, frozenset(), frozenset(), False
+        self.epoch, self.owned, self.given, self.has_answer = JOINING, frozenset(), frozenset(), False
 
 
 class Clients:
-    """Some clients, and their next requests. Half of the time they are calm: they mostly do as they are told."""
+    """Some clients, and their next requests. Half of the time they are calm: they mostly follow the broker."""
 
     def __init__(self, r: random.Random) -> None:
         self._r = r
@@ -173,8 +173,8 @@ class Clients:
 
     def _beat(self, client: Client) -> Heartbeat:
         r, owned = self._r, None
-        if client.tells and r.random() < (0.8 if self.calm else 0.5):
-            client.owned, client.tells = client.given, False
+        if client.has_answer and r.random() < (0.8 if self.calm else 0.5):
+            client.owned, client.has_answer = client.given, False
             owned = client.owned
         elif r.random() < 0.2:
             owned = client.owned

@@ -1,7 +1,7 @@
 """Kafka's own group coordinator of one partition of `__consumer_offsets`, in this process and on a virtual clock.
 
 This module plays CoordinatorRuntime for `GroupCoordinatorShard`: it replays the records that come back, appends them
-(at once, or when told), completes append futures and fires timers. Not played: batching (append.linger), replies that
+(at once, or on request), completes append futures and fires timers. Not played: batching (append.linger), replies that
 wait for the append of another request, failed appends, authorization, and GroupCoordinatorService above the shard.
 """
 

@@ -1,4 +1,4 @@
-"""What makes a random group hard to plan: so that tests can tell that the generators bring it."""
+"""What makes a random group hard to plan: so that tests can check that the generators bring it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence

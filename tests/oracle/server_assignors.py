@@ -263,7 +263,7 @@ def jdk() -> int:
 
 @cache
 def our_assignors() -> Mapping[str, Assignor]:
-    """Our assignors by name, told of the JDK that runs Kafka's here."""
+    """Our assignors by name, for the JDK that runs Kafka's here."""
     ours: list[Assignor] = [UniformAssignor(jdk()), ServerRangeAssignor(jdk()), ShareSimpleAssignor(jdk())]
     return {one.name: one for one in ours}
 

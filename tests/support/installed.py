@@ -6,7 +6,7 @@ from pathlib import Path
 from assignors.registry import ENTRY_POINT_GROUP
 
 MODULE = '''\
-"""Assignors that tell in which process they ran, and then go wrong, each in its own way."""
+"""Assignors that report in which process they ran, and then go wrong, each in its own way."""
 
 import os
 import time
@@ -84,8 +84,8 @@ class Yours:
     @property
     def processes(self) -> set[int]:
         """The ids of those that imported it or planned with it."""
-        told = self.folder / "ran"
-        return {int(line) for line in told.read_text().splitlines()} if told.exists() else set()
+        reported = self.folder / "ran"
+        return {int(line) for line in reported.read_text().splitlines()} if reported.exists() else set()
 
 
 def install(folder: Path, *names: str) -> Yours:

@@ -44,7 +44,7 @@ class Member:
 
     @property
     def log(self) -> Sequence[Held]:
-        """What it had, as topics and partitions, after each rebalance until it was told to leave."""
+        """What it had, as topics and partitions, after each rebalance until it had to leave."""
         if not self._line.closed:
             self._listen()
         return self._log
@@ -83,16 +83,16 @@ class Member:
 
     def _hear(self) -> bool:
         """Take what it says next; whether that was news of its partitions."""
-        said = self._line.recv()
-        if isinstance(said, frozenset):
-            self._log.append(said)
+        stated = self._line.recv()
+        if isinstance(stated, frozenset):
+            self._log.append(stated)
             return True
-        assert said is None, said
+        assert stated is None, stated
         return False
 
 
 def _live(stage: Connection, settings: dict[str, Any], topics: list[str]) -> None:
-    """Be the member until told to leave, or until the test's process is gone.
+    """Be the member until asked to leave, or until the test's process is gone.
 
     The kernel ends it when it does not come back: an alarm that nobody handles waits for no GIL.
     """

@@ -1,4 +1,4 @@
-"""The processes of a test, told by their temp dir: however they were started and whoever their parent is now."""
+"""The processes of a test, recognised by their temp dir: however they were started and whoever their parent is now."""
 
 import subprocess
 from collections.abc import Iterator

@@ -16,7 +16,7 @@ class Proxy:
     """Forwards Kafka's frames. `vanish_after(n)`: the n-th request still passes, then all connections break.
     `spoil(api_key)`: of the answers to such requests only length and correlation id are the broker's.
 
-    The address is there before the target: a broker can be told to advertise it.
+    The address is there before the target: a broker can be configured to advertise it.
     """
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ class Proxy:
 
 
 def _frames(source: socket.socket) -> Iterator[bytes]:
-    """Whole messages, each with the four bytes that tell its length, until the connection ends."""
+    """Whole messages, each with the four bytes that give its length, until the connection ends."""
     with source.makefile("rb") as stream:
         while len(size := stream.read(4)) == 4:
             yield size + stream.read(struct.unpack(">i", size)[0])

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from assignors.arrays import GroupArrays
 from assignors.layout import Codes
-from assignors.racks import RackSet, racks_of, tell_apart
+from assignors.racks import RackSet, racks_of, use_rack_aware_assignment
 
 NO_RACK = -1
 
@@ -46,7 +46,9 @@ def rack_view(arrays: GroupArrays) -> RackView | None:
     match = np.array([[rack in racks for racks in sets] for rack in numbers], dtype=np.bool_)
     members = np.bincount([rack for rack in rack_of if rack != NO_RACK], minlength=len(numbers))
     neighbours = (match * members[:, None]).sum(axis=0)[set_of]
-    return RackView(tell_apart(numbers, sets), np.array(rack_of, dtype=np.int32), set_of, match, neighbours)
+    return RackView(
+        use_rack_aware_assignment(numbers, sets), np.array(rack_of, dtype=np.int32), set_of, match, neighbours
+    )
 
 
 def _partition_sets(arrays: GroupArrays) -> tuple[list[RackSet], NDArray[np.int32]]:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from assignors.labs.watermark.leader import heard, leading, with_replica
+from assignors.labs.watermark.leader import leading, note_fetch, with_replica
 from assignors.labs.watermark.leader_epochs import EpochEnd, diverging, truncation_offset
 from assignors.labs.watermark.model import Fetch, Replica, State, Timing, Truncation, WatermarkError
 
@@ -45,7 +45,7 @@ def _answered(state: State, action: Fetch, follower: Replica) -> tuple[State, st
     name, before = action.follower, leading(state)[1]
     data = before.log[follower.leo :]
     waits = state.settings.timing is Timing.EXACT and not data
-    noted = heard(state, name, follower.leo)
+    noted = note_fetch(state, name, follower.leo)
     if waits:
         noted = replace(noted, at_ms=noted.at_ms + state.settings.replica_fetch_wait_max_ms)
     after = leading(noted)[1]

@@ -72,7 +72,7 @@ def _answered(state: State, made: Produced) -> Produced:
     return replace(made, ack=Ack.ACKED if enough else Ack.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
 
 
-def heard(state: State, follower: str, offset: int) -> State:
+def note_fetch(state: State, follower: str, offset: int) -> State:
     """The leader takes note of a fetch at `offset`: log end, caught-up time, ISR, high watermark."""
     leader = leading(state)[1]
     known = state.followers[follower]

@@ -57,7 +57,7 @@ class ClassicClient(Process):
         self._joined_topics: tuple[str, ...] = ()
         self._assignment_topics: leader.Topics | None = None
         self._memory: Owned | None = None
-        self._heartbeat = HeartbeatThread(self, self.heartbeat_interval_ms, self._heard)
+        self._heartbeat = HeartbeatThread(self, self.heartbeat_interval_ms, self._on_heartbeat_error)
 
     # Start and poll
 
@@ -255,7 +255,7 @@ class ClassicClient(Process):
     def _beat(self) -> Heartbeat:
         return Heartbeat(self.member_id, self.generation, self.member.instance_id)
 
-    def _heard(self, error: KafkaError) -> None:
+    def _on_heartbeat_error(self, error: KafkaError) -> None:
         if error is not KafkaError.REBALANCE_IN_PROGRESS:
             self._expelled(error)
         elif self.phase is Phase.STABLE:

@@ -13,10 +13,10 @@ from assignors.simulation.errors import KafkaError
 
 
 class HeartbeatThread:
-    """`heard` gets the errors to which the process reacts: a rebalance, or the end of its generation."""
+    """`on_error` gets the errors to which the process reacts: a rebalance, or the end of its generation."""
 
-    def __init__(self, process: Process, interval_ms: int, heard: Callable[[KafkaError], None]) -> None:
-        self._process, self._interval_ms, self._heard = process, interval_ms, heard
+    def __init__(self, process: Process, interval_ms: int, on_error: Callable[[KafkaError], None]) -> None:
+        self._process, self._interval_ms, self._on_error = process, interval_ms, on_error
         self._request: Heartbeat | None = None
         self._tick = self._due_ms = self._answered_ms = 0
 
@@ -65,8 +65,8 @@ class HeartbeatThread:
                 self._process.clear_zombie()
         elif error is KafkaError.REBALANCE_IN_PROGRESS:
             self._answered_ms = self._process.now_ms
-            self._heard(error)
+            self._on_error(error)
         elif error in ELSEWHERE:
             self._process.mark_coordinator_unknown()
         elif self._request is request:
-            self._heard(error)
+            self._on_error(error)

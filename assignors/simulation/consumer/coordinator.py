@@ -148,7 +148,7 @@ class ConsumerCoordinator:
 
     def _reply(self, turn: Turn) -> HeartbeatReply:
         member = turn.after
-        assignment = frozenset(member.assigned) if turn.tells_assignment else None
+        assignment = frozenset(member.assigned) if turn.includes_assignment else None
         interval_ms = self._settings.heartbeat_interval_ms
         return HeartbeatReply(KafkaError.NONE, member.member_id, member.epoch, interval_ms, assignment)
 

@@ -85,7 +85,7 @@ class Turn:
         return False
 
     @property
-    def tells_assignment(self) -> bool:
+    def includes_assignment(self) -> bool:
         """Whether the reply has the assignment: the request was a full one, or the assignment has changed."""
         request = self.request
         is_full = request.rebalance_timeout_ms is not None and request.owned is not None

@@ -58,10 +58,10 @@ class _Member:
             order = self._stage.recv()
             if order == Order.LEAVE:
                 return True
-            self._obey(order)
+            self._carry_out(order)
         return False
 
-    def _obey(self, order: Order) -> None:
+    def _carry_out(self, order: Order) -> None:
         self._stopped = order == Order.STOP_CONSUMING
 
     def _report_ready(self) -> None:
@@ -102,8 +102,8 @@ class Reader(_Member):
         else:
             self._consumer.subscribe(list(self._plan.topics), on_assign=self._assigned)
 
-    def _obey(self, order: Order) -> None:
-        super()._obey(order)
+    def _carry_out(self, order: Order) -> None:
+        super()._carry_out(order)
         owned = self._consumer.assignment()
         if self._stopped:
             self._consumer.pause(owned)

@@ -117,12 +117,12 @@ class Members:
         _signal(member, signal.SIGCONT)
         member.frozen = False
 
-    def tell(self, group_id: str, order: Order) -> int:
+    def send(self, group_id: str, order: Order) -> int:
         """Send an order to all members of a group; returns how many there are."""
         with self._lock:
             members = self._of(group_id)
             for member in members:
-                _tell(member.line, order)
+                _send(member.line, order)
                 member.stopped = order is Order.STOP_CONSUMING
             return len(members)
 
@@ -146,7 +146,7 @@ class Members:
             if member.body.is_alive():
                 _signal(member, signal.SIGKILL)
         if self._guard is not None:
-            _tell(self._guard, Order.LEAVE)
+            _send(self._guard, Order.LEAVE)
 
     def _start(self, group: GroupPlan, name: str) -> RunningMember:
         mine, theirs = multiprocessing.Pipe()
@@ -224,10 +224,10 @@ def _dismiss(member: RunningMember) -> None:
     if member.frozen:
         _signal(member, signal.SIGKILL)
         return
-    _tell(member.line, Order.LEAVE)
+    _send(member.line, Order.LEAVE)
 
 
-def _tell(line: Connection, order: Order) -> None:
+def _send(line: Connection, order: Order) -> None:
     try:
         line.send(order)
     except OSError:

@@ -96,11 +96,11 @@ class Stage:
         return f"{member} continues, and rejoins if the group has removed it."
 
     def stop_consuming(self, group_id: str) -> Answer:
-        count = self._members.tell(find_group(group_id).group_id, Order.STOP_CONSUMING)
+        count = self._members.send(find_group(group_id).group_id, Order.STOP_CONSUMING)
         return f"The {count} members of {group_id} stay in the group but read nothing."
 
     def resume_consuming(self, group_id: str) -> Answer:
-        count = self._members.tell(find_group(group_id).group_id, Order.RESUME)
+        count = self._members.send(find_group(group_id).group_id, Order.RESUME)
         return f"The {count} members of {group_id} read again."
 
     def burst(self, topic: str, records: int) -> Answer:

@@ -51,7 +51,7 @@ def refused(*args: str, env: Mapping[str, str] | None = None) -> str:
 
 
 class Running:
-    """A command that runs until it is told to stop; its temp dir is a folder of the test."""
+    """A command that runs until it is stopped; its temp dir is a folder of the test."""
 
     def __init__(self, process: subprocess.Popen[bytes], out: IO[bytes], err: IO[bytes], temp: Path) -> None:
         self.process, self.temp = process, temp
@@ -71,9 +71,9 @@ class Running:
         assert "\n" in self.out, self.err
         return json.loads(self.out.splitlines()[0])
 
-    def told(self, what: str, within_s: float = 60.0) -> None:
+    def reported(self, what: str, within_s: float = 60.0) -> None:
         """Wait until stderr has `what`."""
-        wait_until(lambda: what in self.err or self.process.poll() is not None, within_s, told=lambda: self.err)
+        wait_until(lambda: what in self.err or self.process.poll() is not None, within_s, reported=lambda: self.err)
         assert what in self.err
 
     def ends(self, number: int = 0, within_s: float = 30.0) -> int:

@@ -84,8 +84,8 @@ def strange(tmp_path: Path) -> Path:
 @pytest.mark.process
 def test_the_document_of_the_design() -> None:
     done = run("assign", example("range-overload"), "--json")
-    (name, told), *others = done.document["assignors"].items()
-    first, second = told["generations"]
+    (name, reported), *others = done.document["assignors"].items()
+    first, second = reported["generations"]
     assert (done.code, done.err, name, others) == (0, "", "range", [])
     assert list(first) == ["number", "event", "assignment", "moves", "quality"]
     assert (first["number"], first["event"]) == (1, "first assignment")
@@ -167,19 +167,19 @@ def test_an_assignor_that_is_unknown_leaves_the_others_standing() -> None:
     assert done.document["assignors"]["stick"] == {"error": "No assignor is named 'stick'. Did you mean 'sticky'?"}
     assert len(done.document["assignors"]["range"]["generations"]) == 2
     plain = run("assign", example("range-overload"), "--assignor", "stick")
-    told = "error: stick: No assignor is named 'stick'. Did you mean 'sticky'?\n"
-    assert (plain.code, plain.out, plain.err) == (1, "", told)
+    reported = "error: stick: No assignor is named 'stick'. Did you mean 'sticky'?\n"
+    assert (plain.code, plain.out, plain.err) == (1, "", reported)
 
 
 def test_a_file_that_is_no_scenario(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text("schema_version: 2\nname: x\n")
-    told = [
+    reported = [
         f"{path}:1: schema_version: This must be 1.",
         f"{path}:1: assignor: The key 'assignor' is missing.",
     ]
-    assert refused("assign", str(path)).splitlines() == told
-    assert run("assign", str(path), "--json").document == {"error": {"cause": "\n".join(told), "hint": ""}}
+    assert refused("assign", str(path)).splitlines() == reported
+    assert run("assign", str(path), "--json").document == {"error": {"cause": "\n".join(reported), "hint": ""}}
 
 
 @pytest.mark.process
@@ -193,8 +193,10 @@ def test_an_odd_scenario_is_planned_with_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "odd.yaml"
     path.write_text("schema_version: 1\nname: odd\nassignor: range\nmembers: [{id: c1, topics: [gone]}]\n")
     done = run("assign", str(path))
-    told = f"warning: {path}:4: members[0].topics[0]: No topic is ever named 'gone', so nothing is assigned for it.\n"
-    assert (done.code, done.err) == (0, told)
+    reported = (
+        f"warning: {path}:4: members[0].topics[0]: No topic is ever named 'gone', so nothing is assigned for it.\n"
+    )
+    assert (done.code, done.err) == (0, reported)
 
 
 # -- plugins -----------------------------------------------------------------------------------------------------------
@@ -243,7 +245,9 @@ def test_plugins_that_are_not_what_they_should_be_are_reported_and_the_others_st
     outcomes = done.document["assignors"]
     assert done.code == 1
     assert len(outcomes["range"]["generations"]) == 2
-    assert [name for name, told in BROKEN.items() if not outcomes[name]["error"].startswith(told)] == [], outcomes
+    assert [name for name, reported in BROKEN.items() if not outcomes[name]["error"].startswith(reported)] == [], (
+        outcomes
+    )
 
 
 def test_only_a_plugin_is_given_as_module_and_class(strange: Path) -> None:
@@ -256,5 +260,5 @@ def test_only_a_plugin_is_given_as_module_and_class(strange: Path) -> None:
 def test_a_plugin_that_hangs_is_ended(strange: Path) -> None:
     args = ("--json", "--plugin", "strange:Hangs", "--plugin-timeout", "2")
     done = run("assign", example("range-overload"), *args, cwd=strange)
-    told = "The assignor 'strange:Hangs' timed out: it had no plan after 2 s, so its process was stopped."
-    assert (done.code, done.document["assignors"]["strange:Hangs"]) == (1, {"error": told})
+    reported = "The assignor 'strange:Hangs' timed out: it had no plan after 2 s, so its process was stopped."
+    assert (done.code, done.document["assignors"]["strange:Hangs"]) == (1, {"error": reported})

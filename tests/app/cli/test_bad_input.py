@@ -66,15 +66,15 @@ def test_refused_port_as_json() -> None:
 
 @pytest.mark.parametrize("address", ["broker:kafka", "http://broker:9092/"])
 def test_address_that_is_none(address: str) -> None:
-    told = refused("snapshot", "--bootstrap-server", address)
-    assert repr(address) in told
-    assert "write host:port" in told
+    reported = refused("snapshot", "--bootstrap-server", address)
+    assert repr(address) in reported
+    assert "write host:port" in reported
 
 
 def test_server_that_answers_garbage() -> None:
     with strangers.serve(strangers.says(b"\x00\x00\x00\x10groupscope!!")) as address:
-        told = refused("snapshot", "--bootstrap-server", str(address))
-    assert told.startswith(f"{address} does not answer as a Kafka broker does. Name a broker's host and port")
+        reported = refused("snapshot", "--bootstrap-server", str(address))
+    assert reported.startswith(f"{address} does not answer as a Kafka broker does. Name a broker's host and port")
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -96,41 +96,43 @@ def test_file_that_may_not_be_read() -> None:
 def test_line_that_cannot_be_parsed_is_named_and_not_shown(tmp_path: Path) -> None:
     path = tmp_path / "client.properties"
     path.write_text(f"bootstrap.servers=b:9092\n\nsasl.password=C:\\users\\{SECRET}\n")
-    told = refused("snapshot", "--config", str(path))
-    assert told.startswith(f"{path}, line 3: \\u is not followed by four hexadecimal digits. Write a literal backslash")
-    assert SECRET not in told
+    reported = refused("snapshot", "--config", str(path))
+    assert reported.startswith(
+        f"{path}, line 3: \\u is not followed by four hexadecimal digits. Write a literal backslash"
+    )
+    assert SECRET not in reported
 
 
 def test_unknown_keys_are_all_named_with_the_nearest(tmp_path: Path) -> None:
     path = properties(tmp_path, bootstrap_servers="b:9092", sasl_pasword=SECRET, ssl_trustore_location="/ca.pem")
-    told = refused("snapshot", "--config", path)
-    assert f"'sasl.pasword' ({path}, line 2) is unknown, did you mean sasl.password" in told
-    assert f"'ssl.trustore.location' ({path}, line 3) is unknown, did you mean ssl.truststore.location" in told
-    assert SECRET not in told
+    reported = refused("snapshot", "--config", path)
+    assert f"'sasl.pasword' ({path}, line 2) is unknown, did you mean sasl.password" in reported
+    assert f"'ssl.trustore.location' ({path}, line 3) is unknown, did you mean ssl.truststore.location" in reported
+    assert SECRET not in reported
 
 
 def test_values_that_cannot_be_used_are_named_and_not_shown(tmp_path: Path) -> None:
     path = properties(tmp_path, bootstrap_servers="b:9092", security_protocol=SECRET, request_timeout_ms=SECRET)
-    told = refused("snapshot", "--config", path)
-    assert f"security.protocol ({path}, line 2)" in told
-    assert f"request.timeout.ms ({path}, line 3)" in told
-    assert SECRET not in told
+    reported = refused("snapshot", "--config", path)
+    assert f"security.protocol ({path}, line 2)" in reported
+    assert f"request.timeout.ms ({path}, line 3)" in reported
+    assert SECRET not in reported
 
 
 def test_slip_in_a_variable_is_named(tmp_path: Path) -> None:
-    told = refused("snapshot", "--bootstrap-server", "b:9092", env={"GROUPSCOPE_SASL_PASWORD": SECRET})
-    assert "GROUPSCOPE_SASL_PASWORD" in told
-    assert "did you mean sasl.password" in told
-    assert SECRET not in told
+    reported = refused("snapshot", "--bootstrap-server", "b:9092", env={"GROUPSCOPE_SASL_PASWORD": SECRET})
+    assert "GROUPSCOPE_SASL_PASWORD" in reported
+    assert "did you mean sasl.password" in reported
+    assert SECRET not in reported
 
 
 @pytest.mark.parametrize("key", ["ssl_truststore_location", "ssl_keystore_location"])
 def test_store_that_is_missing_is_named_with_its_key(tmp_path: Path, key: str) -> None:
     keys = {"security_protocol": "SSL", key: tmp_path / "none.p12", key.replace("location", "password"): SECRET}
-    told = refused("snapshot", "--config", properties(tmp_path, bootstrap_servers="127.0.0.1:1", **keys))
-    assert key.replace("_", ".") in told
-    assert str(tmp_path / "none.p12") in told
-    assert SECRET not in told
+    reported = refused("snapshot", "--config", properties(tmp_path, bootstrap_servers="127.0.0.1:1", **keys))
+    assert key.replace("_", ".") in reported
+    assert str(tmp_path / "none.p12") in reported
+    assert SECRET not in reported
 
 
 # -- protocols, certificates, logins -----------------------------------------------------------------------------------
@@ -157,8 +159,8 @@ def test_expired_certificate(tmp_path: Path) -> None:
     context = authority.sign("broker", "localhost", since=-3 * DAY, until=-DAY).server_context(tmp_path)
     with strangers.serve(strangers.tls(context)) as address:
         keys = {"security_protocol": "SSL", "ssl_truststore_location": authority.pem_file(tmp_path / "ca.pem")}
-        told = refused("snapshot", "--config", properties(tmp_path, bootstrap_servers=address, **keys))
-    assert told == f"The certificate of {address} has expired. Renew it on the broker."
+        reported = refused("snapshot", "--config", properties(tmp_path, bootstrap_servers=address, **keys))
+    assert reported == f"The certificate of {address} has expired. Renew it on the broker."
 
 
 def login(kafka: SecureKafka, folder: Path, user: str, password: str) -> str:
@@ -176,11 +178,11 @@ def login(kafka: SecureKafka, folder: Path, user: str, password: str) -> str:
 @pytest.mark.parametrize("command", [["snapshot"], ["doctor", "--json"]])
 def test_wrong_password(secure_kafka: SecureKafka, tmp_path: Path, command: list[str]) -> None:
     done = run(*command, "--config", login(secure_kafka, tmp_path, "alice", SECRET))
-    said = done.out + done.err
+    stated = done.out + done.err
     assert done.code == 1
-    assert "rejects user 'alice' (SCRAM-SHA-512)" in said
-    assert "Check user name and password" in said
-    assert SECRET not in said
+    assert "rejects user 'alice' (SCRAM-SHA-512)" in stated
+    assert "Check user name and password" in stated
+    assert SECRET not in stated
 
 
 # -- what may not be seen ----------------------------------------------------------------------------------------------
@@ -232,7 +234,7 @@ def test_missing_acl_on_a_group_or_a_topic_is_named_and_the_rest_is_read(bob: st
 
 
 @pytest.mark.broker
-def test_missing_acl_is_told_beside_the_table(bob: str) -> None:
+def test_missing_acl_is_reported_beside_the_table(bob: str) -> None:
     done = run("snapshot", "--config", bob, "--group", "cli-open-00000", "--group", "cli-open-00001")
     assert done.code == 0
     assert done.out.splitlines()[1].startswith("cli-open-00000 ")
@@ -242,7 +244,7 @@ def test_missing_acl_is_told_beside_the_table(bob: str) -> None:
 
 @pytest.mark.broker
 @pytest.mark.usefixtures("reads_a_hidden_topic")
-def test_missing_acl_is_told_by_the_doctor(bob: str) -> None:
+def test_missing_acl_is_reported_by_the_doctor(bob: str) -> None:
     done = run("doctor", "--json", "--config", bob)
     assert done.code == 1
     (authorised,) = [check for check in done.document["checks"] if check["name"] == "authorised"]
@@ -258,7 +260,7 @@ def test_missing_acl_is_told_by_the_doctor(bob: str) -> None:
 
 @pytest.mark.broker
 @pytest.mark.usefixtures("reads_a_hidden_topic")
-def test_records_that_may_be_read_are_told_by_the_doctor(secure_kafka: SecureKafka) -> None:
+def test_records_that_may_be_read_are_reported_by_the_doctor(secure_kafka: SecureKafka) -> None:
     done = run("doctor", "--json", "--bootstrap-server", secure_kafka.bootstrap_servers)
     (records,) = [check for check in done.document["checks"] if check["name"] == "records"]
     assert (done.code, records["ok"], records["hint"]) == (0, True, "")
@@ -298,7 +300,7 @@ def ending(servers: str) -> str:
 
 @pytest.mark.broker
 @pytest.mark.parametrize("as_json", [[], ["--json"]])
-def test_cluster_that_vanishes_is_told_by_the_command(behind_proxy: Proxy, as_json: list[str]) -> None:
+def test_cluster_that_vanishes_is_reported_by_the_command(behind_proxy: Proxy, as_json: list[str]) -> None:
     behind_proxy.vanish_after(3)
     done = run("snapshot", "--bootstrap-server", str(behind_proxy.address), "--deadline", "1", *as_json)
     behind_proxy.come_back()
@@ -326,7 +328,7 @@ def test_broker_whose_answers_are_spoiled_on_the_way_is_not_called_unreachable(
 
 
 @pytest.mark.broker
-def test_spoiled_answer_is_told_by_the_command(behind_proxy: Proxy) -> None:
+def test_spoiled_answer_is_reported_by_the_command(behind_proxy: Proxy) -> None:
     behind_proxy.spoil(ListGroupsRequest.API_KEY)
     done = run("snapshot", "--bootstrap-server", str(behind_proxy.address))
     behind_proxy.come_back()

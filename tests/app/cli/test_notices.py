@@ -31,12 +31,14 @@ def test_a_file_is_checked_and_nothing_is_sent(tmp_path: Path) -> None:
 def test_a_broken_file_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "notices.yaml"
     path.write_text("slack:\n  - name: team\n    ulr: https://x\n")
-    told = f"{path}: line 2: slack[0].url: The key 'url' is missing.; line 3: slack[0].ulr: The key 'ulr' is unknown."
-    assert refused("notices", "check", str(path)).startswith(told)
-    assert told in refused("serve", "--bootstrap-server", "127.0.0.1:1", "--notices", str(path))
+    reported = (
+        f"{path}: line 2: slack[0].url: The key 'url' is missing.; line 3: slack[0].ulr: The key 'ulr' is unknown."
+    )
+    assert refused("notices", "check", str(path)).startswith(reported)
+    assert reported in refused("serve", "--bootstrap-server", "127.0.0.1:1", "--notices", str(path))
 
 
-def test_a_file_without_targets_is_told(tmp_path: Path) -> None:
+def test_a_file_without_targets_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "notices.yaml"
     path.write_text("dashboard: https://scope.example\n")
     assert run("notices", "check", str(path)).out == f"{path}: ok, 0 targets: nobody is sent notices\n"

@@ -59,7 +59,7 @@ def test_problems_as_json(tmp_path: Path) -> None:
     }
 
 
-def test_a_warning_is_told_and_is_no_failure(tmp_path: Path) -> None:
+def test_a_warning_is_reported_and_is_no_failure(tmp_path: Path) -> None:
     odd = file(tmp_path, GOOD + "members: [{id: c1, topics: [orders]}]\n")
     done = run("scenario", "check", odd)
     assert (done.code, done.err) == (0, f"{odd}: ok\n")
@@ -99,5 +99,5 @@ def test_an_example_can_be_saved_and_read_again(tmp_path: Path, flags: tuple[str
 
 
 def test_an_example_that_does_not_exist() -> None:
-    told = refused("scenario", "example", "checkout-scale-out")
-    assert told == "No example is named 'checkout-scale-out'. Did you mean 'checkout-scales-out'?"
+    reported = refused("scenario", "example", "checkout-scale-out")
+    assert reported == "No example is named 'checkout-scale-out'. Did you mean 'checkout-scales-out'?"

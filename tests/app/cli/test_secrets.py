@@ -105,14 +105,14 @@ def test_no_secret_is_in_a_log_answer_or_file(secure_kafka: SecureKafka, tmp_pat
     with running(tmp_path, *files.arguments, "--log-format", log_format) as command:
         url = command.first_line()["dashboard"]
         for name in ("hook", "mail"):  # a verdict, and a notice of it that cannot be sent
-            command.told(f"target {name}:", within_s=120)
+            command.reported(f"target {name}:", within_s=120)
         wait_until(lambda: "refused" in (found := get(url + API, files.token)) and "rejects user" in found)
         for place in (*PLACES, API, f"{API}/good/groups", f"{API}/refused/groups", f"{API}/oauth/groups"):
             answers += [get(url + place, token) for token in (files.token, SECRETS["wrongtoken"], None)]
         answers.append(get(f"{url}/", None, {"X-Forwarded-User": SECRETS["proxied"]}))
         for broken in (files.notices, files.roles):
             broken.write_text(f"{broken.read_text()}\nbroken: [{SECRETS['smtp']}\n")
-        command.told("the notices file is invalid", within_s=60)
+        command.reported("the notices file is invalid", within_s=60)
         answers.append(get(f"{url}{API}", files.token))
         assert command.ends(signal.SIGINT) == 0
         written = "".join(file.read_bytes().decode("latin-1") for file in files.made.rglob("*") if file.is_file())

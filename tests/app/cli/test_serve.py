@@ -158,7 +158,7 @@ def test_settings_from_the_environment_and_a_line_for_people(kafka: EmbeddedKafk
 
 
 @pytest.mark.process
-def test_silent_connections_that_arrive_as_it_is_told_to_stop_do_not_hold_it(tmp_path: Path) -> None:
+def test_silent_connections_that_arrive_while_it_stops_do_not_hold_it(tmp_path: Path) -> None:
     """A browser opens connections ahead of need; uvicorn waits without end for one accepted at the wrong moment."""
     args = ["serve", "--json", "--port", "0", "--bootstrap-server", "127.0.0.1:1"]
     with running(tmp_path, *args) as command, ExitStack() as silent:
@@ -172,7 +172,7 @@ def test_silent_connections_that_arrive_as_it_is_told_to_stop_do_not_hold_it(tmp
 
 
 @pytest.mark.parametrize(
-    ("cluster", "told"),
+    ("cluster", "reported"),
     [
         (lambda folder: "prod", "--cluster prod is not NAME=FILE"),
         (lambda folder: "=prod.properties", "--cluster =prod.properties is not NAME=FILE"),
@@ -181,8 +181,8 @@ def test_silent_connections_that_arrive_as_it_is_told_to_stop_do_not_hold_it(tmp
         (lambda folder: f"prod={write(folder / 'empty', '# nothing')}", "No broker is specified"),
     ],
 )
-def test_cluster_that_cannot_be_used(tmp_path: Path, cluster: Callable[[Path], str], told: str) -> None:
-    assert told in refused("serve", "--port", "0", "--cluster", cluster(tmp_path))
+def test_cluster_that_cannot_be_used(tmp_path: Path, cluster: Callable[[Path], str], reported: str) -> None:
+    assert reported in refused("serve", "--port", "0", "--cluster", cluster(tmp_path))
 
 
 def test_two_clusters_of_one_name(tmp_path: Path) -> None:
@@ -207,14 +207,16 @@ def test_audit_log_and_state_of_the_notices_that_cannot_be_written(tmp_path: Pat
 def test_port_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        told = refused("serve", "--bootstrap-server", "b:9092", "--port", str(port))
-    assert told == f"127.0.0.1:{port} cannot be used: Address already in use. Choose another --port (0: any free port)"
+        reported = refused("serve", "--bootstrap-server", "b:9092", "--port", str(port))
+    assert (
+        reported == f"127.0.0.1:{port} cannot be used: Address already in use. Choose another --port (0: any free port)"
+    )
 
 
 def test_address_that_is_not_of_this_machine() -> None:
-    told = refused("serve", "--bootstrap-server", "b:9092", "--host", "192.0.2.1", "--insecure", "--port", "0")
-    assert told.startswith("192.0.2.1:0 cannot be used: ")
-    assert told.endswith("Choose another --host")
+    reported = refused("serve", "--bootstrap-server", "b:9092", "--host", "192.0.2.1", "--insecure", "--port", "0")
+    assert reported.startswith("192.0.2.1:0 cannot be used: ")
+    assert reported.endswith("Choose another --host")
 
 
 @pytest.mark.process

@@ -104,14 +104,14 @@ def test_one_seed_has_no_range(crash: str) -> None:
 
 def test_the_tables_as_one_document(crash: str) -> None:
     done = run("simulate", crash, "--json", "--seed", "3")
-    told = done.document["protocols"]["eager"]
+    reported = done.document["protocols"]["eager"]
     assert (done.code, done.err, done.document["scenario"], done.document["seed"]) == (0, "", "one of two dies", 3)
-    assert list(told) == [
+    assert list(reported) == [
         *("assignor", "end_ms", "unsettled", "summary", "spans", "group", "messages", "ownership", "callbacks"),
         *("commits", "failures", "generations"),
     ]
-    assert told["spans"][0] == {"member": "a", "state": "joining", "start_ms": 0, "end_ms": 60, "generation": -1}
-    assert told["messages"][0] == {
+    assert reported["spans"][0] == {"member": "a", "state": "joining", "start_ms": 0, "end_ms": 60, "generation": -1}
+    assert reported["messages"][0] == {
         "source": "a",
         "target": "brokers",
         "kind": "FindCoordinator",
@@ -119,23 +119,23 @@ def test_the_tables_as_one_document(crash: str) -> None:
         "sent_ms": 0,
         "arrived_ms": 10,
     }
-    assert told["ownership"][0] == {
+    assert reported["ownership"][0] == {
         "partition": ["t", 0],
         "member": None,
         "hold": "nobody",
         "start_ms": 0,
         "end_ms": 80,
     }
-    assert told["summary"]["down_ms"] == sum(row["down_ms"] for row in told["summary"]["downtime"]) == 11_160
-    assert told["summary"]["processed"][1] == {
+    assert reported["summary"]["down_ms"] == sum(row["down_ms"] for row in reported["summary"]["downtime"]) == 11_160
+    assert reported["summary"]["processed"][1] == {
         "partition": ["t", 1],
         "processed": 310 + 140,
         "duplicated": 10,
         "lost": 0,
     }
-    assert {row["error"] for row in told["commits"]} == {None}
-    assert told["generations"][1]["assignment"] == {"a": [["t", 0], ["t", 1]]}
-    assert {call["name"] for call in told["callbacks"]} == {"onPartitionsAssigned", "onPartitionsRevoked"}
+    assert {row["error"] for row in reported["commits"]} == {None}
+    assert reported["generations"][1]["assignment"] == {"a": [["t", 0], ["t", 1]]}
+    assert {call["name"] for call in reported["callbacks"]} == {"onPartitionsAssigned", "onPartitionsRevoked"}
 
 
 def test_the_latency_of_the_command_line_takes_the_place_of_the_files(crash: str) -> None:
@@ -153,7 +153,7 @@ def test_a_story_that_never_comes_to_rest_says_so(tmp_path: Path) -> None:
     assert run("simulate", str(path), "--json").document["protocols"]["eager"]["unsettled"] is not None
 
 
-def test_retries_that_take_no_time_are_told_and_are_no_traceback(tmp_path: Path) -> None:
+def test_retries_that_take_no_time_are_reported_and_are_no_traceback(tmp_path: Path) -> None:
     path = tmp_path / "timeless.yaml"
     away = "  - {at: 20s, coordinator_down: true}\n  - {at: 21s, coordinator_up: true}\n  - {at: 31s, crash: b}\n"
     timeless = CRASH.replace("latency.ms: 10", "latency.ms: 0") + "  retry.backoff.ms: 0\n"
@@ -166,7 +166,7 @@ def test_retries_that_take_no_time_are_told_and_are_no_traceback(tmp_path: Path)
     )
 
 
-def test_who_commits_alone_is_not_guessed_at(tmp_path: Path) -> None:
+def test_a_standalone_committer_is_not_guessed_at(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(CRASH + "  enable.auto.commit: false\n")
     done = run("simulate", str(path), "--json")
@@ -177,8 +177,8 @@ def test_who_commits_alone_is_not_guessed_at(tmp_path: Path) -> None:
 def test_settings_that_kafka_refuses_are_named_with_its_error(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(CRASH.replace("10000", "1000") + "  sesion.timeout.ms: 1\n")
-    told = refused("simulate", str(path))
-    assert told == "protocol: Kafka has no setting 'sesion.timeout.ms'. Did you mean 'session.timeout.ms'?"
+    reported = refused("simulate", str(path))
+    assert reported == "protocol: Kafka has no setting 'sesion.timeout.ms'. Did you mean 'session.timeout.ms'?"
     path.write_text(CRASH.replace("10000", "4000"))
     assert "INVALID_SESSION_TIMEOUT (26)" in refused("simulate", str(path))
 

@@ -231,7 +231,7 @@ def test_table_has_a_line_per_group_and_remarks_go_to_stderr(shop: Shop) -> None
     assert done.err.startswith("3 of ")
 
 
-def test_groups_of_our_own_readers_are_told_but_not_listed_until_asked_for(shop: Shop) -> None:
+def test_groups_of_our_own_readers_are_counted_but_not_listed_until_asked_for(shop: Shop) -> None:
     done = shop.snapshot()
     assert OURS not in done.out
     assert done.err.endswith("groupscope's own groups are not listed; --json and --group show them\n")

@@ -34,9 +34,14 @@ def test_a_sweep_run_again_replaces_its_rows_and_a_wrong_line_is_listed(tmp_path
     for _ in range(2):
         done = run("sweep", "--fleet", str(path), "--history", str(tmp_path / "h"), *FEW, "--json")
         assert done.code == 1
-        told = done.document
-        assert (told["groups"], told["cases"], told["runner"], told["without_figures"]) == (3, 6, "local", 0)
-        assert {its["where"] for its in told["problems"]} == {f"{path}:4"}
+        reported = done.document
+        assert (reported["groups"], reported["cases"], reported["runner"], reported["without_figures"]) == (
+            3,
+            6,
+            "local",
+            0,
+        )
+        assert {its["where"] for its in reported["problems"]} == {f"{path}:4"}
         assert "6 of 6 cases, " in done.err
     assert (count(tmp_path / "h", "sweeps"), count(tmp_path / "h", "sweep_groups")) == (6, 3)
     named = ("--members", "x1,6", "--sweep-id", "mine")
@@ -49,8 +54,8 @@ def test_a_sweep_run_again_replaces_its_rows_and_a_wrong_line_is_listed(tmp_path
 
 def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
     path, history = str(fleet(tmp_path / "fleet.jsonl")), str(tmp_path / "h")
-    told = refused("sweep", "--fleet", path, "--history", history, "--members", "many")
-    assert told.startswith("'many' is not a number of members.")
+    reported = refused("sweep", "--fleet", path, "--history", history, "--members", "many")
+    assert reported.startswith("'many' is not a number of members.")
     assert run("sweep", "--fleet", path, "--snapshot", path, "--history", history).code == 2
     assert not Path(history).exists()
 
@@ -82,8 +87,8 @@ def test_a_sweep_that_is_stopped_while_it_is_written_is_written_to_the_end(
 def test_a_sweep_that_is_stopped_writes_nothing(tmp_path: Path) -> None:
     path, history = fleet(tmp_path / "fleet.jsonl"), tmp_path / "h"
     arguments = ("--fleet", str(path), "--history", str(history), "--members", "1..3000", "--runner", "local")
-    with running(tmp_path, "sweep", *arguments) as told:
-        told.told(" cases, ")
-        assert told.ends(signal.SIGINT) == 1
-        assert "The sweep was stopped before its end. Nothing was written" in told.err
+    with running(tmp_path, "sweep", *arguments) as reported:
+        reported.reported(" cases, ")
+        assert reported.ends(signal.SIGINT) == 1
+        assert "The sweep was stopped before its end. Nothing was written" in reported.err
     assert not history.exists()

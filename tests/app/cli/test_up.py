@@ -51,7 +51,7 @@ def test_all_of_it(tmp_path: Path) -> None:
         groups = set().union(*(recorded_groups(command, name) for name in FILLED))
         assert groups <= {case.group_id for case in describe()}
         pipeline_of(command).kill()
-        command.told("warning: the demo's history is no longer recorded: ")
+        command.reported("warning: the demo's history is no longer recorded: ")
         _, _, port = line["dashboard"].rpartition(":")
         with socket.create_connection(("127.0.0.1", int(port))) as idle:
             idle.sendall(b"GET /api/ready HTTP/1.1\r\n")  # and never goes on
@@ -155,14 +155,16 @@ def test_reader_of_the_line_that_goes_away_does_not_end_it(tmp_path: Path) -> No
     assert list(temp.iterdir()) == []
 
 
-def test_port_that_is_taken_is_told_before_anything_starts() -> None:
+def test_port_that_is_taken_is_reported_before_anything_starts() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        told = refused("up", "--port", str(port))
-    assert told == f"127.0.0.1:{port} cannot be used: Address already in use. Choose another --port (0: any free port)"
+        reported = refused("up", "--port", str(port))
+    assert (
+        reported == f"127.0.0.1:{port} cannot be used: Address already in use. Choose another --port (0: any free port)"
+    )
 
 
-def test_broker_that_cannot_start_is_told_with_the_mend(tmp_path: Path) -> None:
+def test_broker_that_cannot_start_is_reported_with_the_fix(tmp_path: Path) -> None:
     env = {"GROUPSCOPE_CACHE": str(tmp_path), "GROUPSCOPE_MAVEN_MIRROR": "http://127.0.0.1:1/"}
     done = run("up", "--json", "--no-dashboard", env=env)
     assert done.code == 1

@@ -25,7 +25,7 @@ COMMANDS = TOP | {
 
 def test_help_names_every_command_with_a_whole_sentence() -> None:
     done = run("--help")
-    told = dict(re.findall(r"^  (\w+) +(\S.*)$", done.out.partition("Commands:")[2], re.MULTILINE))
+    reported = dict(re.findall(r"^  (\w+) +(\S.*)$", done.out.partition("Commands:")[2], re.MULTILINE))
     assert (done.code, done.err) == (0, "")
     names = [
         "advise",
@@ -46,8 +46,8 @@ def test_help_names_every_command_with_a_whole_sentence() -> None:
         "token",
         "up",
     ]
-    assert sorted(told) == names
-    assert all(sentence.endswith(".") and "..." not in sentence for sentence in told.values()), told
+    assert sorted(reported) == names
+    assert all(sentence.endswith(".") and "..." not in sentence for sentence in reported.values()), reported
 
 
 @pytest.mark.parametrize("name", SUMMARIES)

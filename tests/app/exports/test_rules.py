@@ -46,7 +46,7 @@ def test_texts_of_an_alert_use_only_labels_that_its_series_have(alert: Alert) ->
     assert used <= labels
 
 
-def test_every_verdict_has_an_alert_or_needs_nobody() -> None:
+def test_every_verdict_has_an_alert_or_needs_no_attention() -> None:
     assert set(VERDICT_ALERTS) | WITHOUT_ALERT == set(Status)
     assert not set(VERDICT_ALERTS) & WITHOUT_ALERT
     assert not any(map(needs_attention, WITHOUT_ALERT))

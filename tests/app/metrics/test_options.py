@@ -1,4 +1,4 @@
-"""What a query can ask for, and how it is told that it asks for something wrong."""
+"""What a query can ask for, and the error when it asks for something wrong."""
 
 import pytest
 

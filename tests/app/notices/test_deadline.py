@@ -18,14 +18,14 @@ def pair() -> Iterator[Pair]:
         yield ours, theirs
 
 
-def test_what_is_open_when_the_time_is_over_is_hung_up(pair: Pair) -> None:
+def test_connections_that_are_open_at_the_deadline_are_closed(pair: Pair) -> None:
     limit = Deadline()
     limit.add(pair[0])
     limit.hang_up()
     assert (limit.passed, pair[1].recv(1)) == (True, b"")
 
 
-def test_what_is_opened_after_the_time_is_hung_up_at_once(pair: Pair) -> None:
+def test_connections_opened_after_the_deadline_are_closed_at_once(pair: Pair) -> None:
     limit = Deadline()
     limit.hang_up()
     limit.add(pair[0])

@@ -132,7 +132,7 @@ def test_onset_is_the_last_commit_before_and_after_the_restart(story: Story) -> 
 
 
 @needs_promtool
-def test_alert_fires_from_open_to_close_and_not_anew_after_the_restart(story: Story, tmp_path: Path) -> None:
+def test_alert_fires_from_open_to_close_and_not_again_after_the_restart(story: Story, tmp_path: Path) -> None:
     lasts = {"well": 3, "stopped": 10, "": 1, "restarted": 1, "still stopped": 10, "well again": 12}
     scrapes = [story.metrics.get(stage, "") for stage, minutes in lasts.items() for _ in range(minutes)]
     expr = f'count by (group) (ALERTS{{alertname="ConsumerGroupStopped",alertstate="firing",group="{GROUP}"}})'

@@ -57,7 +57,7 @@ def test_a_more_serious_verdict_is_sent_at_once_and_a_lesser_one_is_not() -> Non
     assert event(incident(Status.FALLING_BEHIND, deliveries=sent(Severity.CRITICAL))) is None
 
 
-def test_the_end_is_sent_to_whom_the_begin_was() -> None:
+def test_the_end_is_sent_to_the_targets_that_had_the_begin() -> None:
     over: dict[str, Any] = {"closed_ms": T0 + 1}
     assert event(incident(deliveries=sent(), **over)) is Event.CLOSE
     assert event(incident(deliveries=sent(confirmed=False), **over)) is Event.CLOSE

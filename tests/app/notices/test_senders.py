@@ -63,7 +63,7 @@ def test_a_refusal_is_named_by_its_code(code: int, is_final: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "stated"),
     [
         ("hang", "no answer within 0.3 s"),
         ("garbage", "the answer is not HTTP"),
@@ -71,19 +71,19 @@ def test_a_refusal_is_named_by_its_code(code: int, is_final: bool) -> None:
         ("drip", "the answer was not complete within 1.2 s"),
     ],
 )
-def test_a_server_that_hangs_or_answers_garbage_may_have_taken_it(answer: str, said: str) -> None:
+def test_a_server_that_hangs_or_answers_garbage_may_have_taken_it(answer: str, stated: str) -> None:
     with http_server(answer) as server:
         error = refusal(server.url)
-    assert (str(error), error.is_final, error.never_arrived) == (said, False, False)
+    assert (str(error), error.is_final, error.never_arrived) == (stated, False, False)
 
 
-def test_a_proxy_that_does_not_come_to_an_end_is_hung_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_that_does_not_finish_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     with http_server("drip") as proxy:
         monkeypatch.setenv("https_proxy", proxy.url)
         assert str(refusal("https://example.test")) == "the answer was not complete within 1.2 s"
 
 
-def test_a_proxy_whose_name_is_found_only_after_the_time_is_hung_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_whose_name_is_resolved_too_late_is_disconnected_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     limits, find = list[Deadline](), socket.getaddrinfo
 
     def known_late(*its: Any, **rest: Any) -> Any:
@@ -119,7 +119,7 @@ def test_headers_that_make_no_sense_are_not_logged_with_the_address(caplog: pyte
     assert SECRET not in caplog.text
 
 
-def test_where_nobody_listens_nothing_arrived() -> None:
+def test_where_no_server_listens_nothing_arrives() -> None:
     error = refusal(f"http://127.0.0.1:{closed_port()}")
     assert (str(error), error.never_arrived) == ("connection refused", True)
 
@@ -138,7 +138,7 @@ def test_a_mail_arrives() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "stated"),
     [
         (451, "SMTP 451"),
         (552, "SMTP 552"),
@@ -146,10 +146,10 @@ def test_a_mail_arrives() -> None:
         ("garbage", "the answer is not SMTP"),
     ],
 )
-def test_a_mail_server_that_refuses_hangs_or_answers_garbage(answer: int | str, said: str) -> None:
+def test_a_mail_server_that_refuses_hangs_or_answers_garbage(answer: int | str, stated: str) -> None:
     with smtp_server(answer) as server, pytest.raises(Undelivered) as refused:
         send_mail(MailServer("127.0.0.1", server.port, "none"), mail(), TIMEOUT_S)
-    assert (str(refused.value), refused.value.is_final) == (said, answer == 552)
+    assert (str(refused.value), refused.value.is_final) == (stated, answer == 552)
 
 
 def test_a_mail_server_that_refuses_the_login_or_has_no_tls() -> None:

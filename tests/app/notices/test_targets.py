@@ -101,7 +101,7 @@ def test_a_name_that_no_target_has_is_refused_with_those_that_are(file: Path) ->
 
 
 @pytest.mark.parametrize("text", ["", "# nobody\n", "slack: []"])
-def test_without_targets_nobody_is_sent_anything(file: Path, text: str) -> None:
+def test_without_targets_nothing_is_sent(file: Path, text: str) -> None:
     notices = load_notices(written(file, text))
     assert (notices.targets, notices.state) == ((), file.with_name("notices.yaml.state.json"))
 
@@ -129,7 +129,7 @@ PAGERDUTY = "pagerduty:\n  - name: a\n    routing_key: "
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "stated"),
     [
         ("slck: []", "line 1: slck: The key 'slck' is unknown. Did you mean 'slack'?"),
         ("slack:\n  - url: https://x/", "line 2: slack[0].name: The key 'name' is missing."),
@@ -199,10 +199,10 @@ PAGERDUTY = "pagerduty:\n  - name: a\n    routing_key: "
         (f"{SLACK}https://x\n{PAGERDUTY}k", "more than one target is named a"),
     ],
 )
-def test_every_error_names_its_line_and_no_secret(file: Path, text: str, said: str) -> None:
+def test_every_error_names_its_line_and_no_secret(file: Path, text: str, stated: str) -> None:
     with pytest.raises(ConfigError, match=r"notices\.yaml: ") as refused:
         load_notices(written(file, text))
-    assert said in str(refused.value)
+    assert stated in str(refused.value)
     assert SECRET not in str(refused.value)
 
 

@@ -37,7 +37,7 @@ def test_what_is_inserted_into_a_url_is_percent_encoded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "stated"),
     [
         ("{% for i in 'ab' %}{% endfor %}", "{% for %}"),
         ("{{ range(10) }}", "A call"),
@@ -56,10 +56,10 @@ def test_what_is_inserted_into_a_url_is_percent_encoded() -> None:
         ("x" * 20_000, "longer than 16,384 characters"),
     ],
 )
-def test_what_could_loop_or_call_is_refused_when_the_file_is_loaded(text: str, said: str) -> None:
+def test_what_could_loop_or_call_is_refused_when_the_file_is_loaded(text: str, stated: str) -> None:
     with pytest.raises(InvalidTemplate) as refused:
         compiled(text, list(FIELDS))
-    assert said in str(refused.value)
+    assert stated in str(refused.value)
 
 
 @pytest.mark.parametrize("text", ["{{ '\"' " + "| tojson" * 40 + " }}", "{{ big }}{{ big }}", "{{ big ~ big ~ big }}"])

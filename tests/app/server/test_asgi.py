@@ -60,6 +60,6 @@ def test_a_poll_is_sent_as_a_notice(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert (sent["cluster"], sent["group"], sent["verdict"]) == ("demo", "g", "no_members")
 
 
-def test_without_a_file_nobody_is_sent_notices() -> None:
+def test_without_a_file_no_notices_are_sent() -> None:
     with asgi.notifying(Settings()) as notifier:
         assert notifier is None

@@ -56,6 +56,6 @@ def test_a_certificate_needs_its_key(tmp_path: Path) -> None:
         ({"tls_cert": tmp_path / "c.pem", "tls_key": tmp_path / "c.pem"}, "cannot be used"),
         ({"tls_cert": tmp_path / "none.pem", "tls_key": tmp_path / "c.pem"}, "No such file or directory"),
     ]
-    for given, told in cases:
-        with pytest.raises(ConfigError, match=told):
+    for given, reported in cases:
+        with pytest.raises(ConfigError, match=reported):
             Listener(8501, **given).check(Settings())

@@ -52,7 +52,7 @@ def test_scrape_has_our_own_names_in_the_plain_format(served: Source) -> None:
     assert "kminion" not in answer.text
 
 
-def test_openmetrics_is_served_to_whom_prefers_it(served: Source) -> None:
+def test_openmetrics_is_served_to_clients_that_prefer_it(served: Source) -> None:
     answer = get("/metrics", headers={"accept": "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"})
     assert answer.headers["content-type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
     assert answer.text.endswith("\n# EOF\n")
@@ -142,7 +142,7 @@ def test_cluster_without_a_report_is_served_as_down() -> None:
 
 
 @pytest.mark.parametrize("accepted", ["gzip", "br, gzip;q=0.5", "GZIP", "gzip; q=1", "br\ngzip"])
-def test_text_is_compressed_for_whom_takes_it(served: Source, accepted: str) -> None:
+def test_text_is_compressed_for_clients_that_accept_it(served: Source, accepted: str) -> None:
     plain, packed = get("/metrics", "names=kminion"), get("/metrics", "names=kminion", {"accept-encoding": accepted})
     assert packed.headers["content-encoding"] == "gzip"
     assert gzip.decompress(packed.body).decode() == plain.text
@@ -152,7 +152,7 @@ def test_text_is_compressed_for_whom_takes_it(served: Source, accepted: str) -> 
 @pytest.mark.parametrize(
     "accepted", ["", "identity", "gzip;q=0", "gzip; q=0.0", "gzip;q=0.000, br", "br\ngzip;q=0", "deflate"]
 )
-def test_text_is_plain_for_whom_does_not_take_gzip(served: Source, accepted: str) -> None:
+def test_text_is_plain_for_clients_that_do_not_accept_gzip(served: Source, accepted: str) -> None:
     answer = get("/metrics", headers={"accept-encoding": accepted})
     assert "content-encoding" not in answer.headers
     assert answer.text.startswith("# HELP")

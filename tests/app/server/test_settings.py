@@ -32,9 +32,9 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.parametrize("command", ["serve --bootstrap-server 127.0.0.1:1", "up"])
 def test_invalid_variable_is_rejected_before_anything_starts(command: str, name: str) -> None:
-    value, told = WRONG[name]
-    said = refused(*command.split(), "--port", "0", env={f"GROUPSCOPE_{name}": value})
-    assert said == f"Invalid settings: {told}"
+    value, reported = WRONG[name]
+    stated = refused(*command.split(), "--port", "0", env={f"GROUPSCOPE_{name}": value})
+    assert stated == f"Invalid settings: {reported}"
 
 
 def test_all_invalid_variables_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,8 +82,8 @@ def test_a_plugin_that_is_named_twice_counts_once(monkeypatch: pytest.MonkeyPatc
 def test_a_broken_policy_is_rejected_before_anything_starts(command: str, tmp_path: Path) -> None:
     policy = tmp_path / "policy.yaml"
     policy.write_text("min_sample: 4\n")
-    told = refused(*command.split(), "--port", "0", env={"GROUPSCOPE_POLICY": str(policy)})
-    assert told == f"{policy}: line 1: min_sample: The key 'min_sample' is unknown. Did you mean 'min_samples'?"
+    reported = refused(*command.split(), "--port", "0", env={"GROUPSCOPE_POLICY": str(policy)})
+    assert reported == f"{policy}: line 1: min_sample: The key 'min_sample' is unknown. Did you mean 'min_samples'?"
 
 
 @pytest.mark.parametrize("command", ["serve --bootstrap-server 127.0.0.1:1 --interval 5", "up"])
@@ -96,5 +96,5 @@ def test_a_policy_is_checked_for_the_interval_of_the_command(command: str, tmp_p
 
 def test_the_policy_can_be_named_on_the_command_line(tmp_path: Path) -> None:
     named = ("--policy", str(tmp_path / "none.yaml"))
-    told = refused("serve", "--bootstrap-server", "127.0.0.1:1", "--port", "0", *named)
-    assert told == f"{tmp_path}/none.yaml cannot be read: No such file or directory. Name a policy file"
+    reported = refused("serve", "--bootstrap-server", "127.0.0.1:1", "--port", "0", *named)
+    assert reported == f"{tmp_path}/none.yaml cannot be read: No such file or directory. Name a policy file"

@@ -17,8 +17,8 @@ ASKED = "import json, app.server.asgi, streamlit; print(json.dumps({name: stream
 @pytest.mark.process
 def test_servers_started_without_our_command_take_the_file_of_the_working_directory() -> None:
     ours = packaged_config()
-    said = subprocess.run([sys.executable, "-c", ASKED % list(ours)], cwd=ROOT, capture_output=True, check=True)
-    assert json.loads(said.stdout) == ours
+    stated = subprocess.run([sys.executable, "-c", ASKED % list(ours)], cwd=ROOT, capture_output=True, check=True)
+    assert json.loads(stated.stdout) == ours
 
 
 def test_the_file_in_the_package_is_that_of_the_checkout() -> None:

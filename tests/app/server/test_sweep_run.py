@@ -110,17 +110,17 @@ def test_the_time_left_follows_the_speed_since_the_first_report(
     run = SweepRun(long_plan(), "made-up", str(tmp_path / "history"), deadline_s=500)
     run.cancel()
     run.wait(PATIENCE_S)
-    told = []
+    progress = []
     for clock.now_s, done in ((3.0, 1000), (13.0, 1100), (23.0, 4000)):
-        run._heard({"done": done})
-        told.append((run.left_s, run.is_too_slow))
-    assert told == [(None, False), (390.0, False), (pytest.approx(20 * 1000 / 3000), False)]
+        run._take_report({"done": done})
+        progress.append((run.left_s, run.is_too_slow))
+    assert progress == [(None, False), (390.0, False), (pytest.approx(20 * 1000 / 3000), False)]
     run.deadline_s = 25
     assert run.is_too_slow
 
 
 @pytest.mark.process
-def test_a_process_that_is_killed_by_others_is_said(tmp_path: Path) -> None:
+def test_a_process_that_is_killed_from_outside_is_reported(tmp_path: Path) -> None:
     run = SweepRun(long_plan(), "made-up", str(tmp_path / "history"))
     reported(run).send_signal(signal.SIGKILL)
     run.wait(PATIENCE_S)
@@ -129,7 +129,7 @@ def test_a_process_that_is_killed_by_others_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_history_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+def test_a_history_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     run = SweepRun(Plan(swept.groups(), swept.REQUEST), "made-up", str(tmp_path / "file"))
     run.wait(PATIENCE_S)

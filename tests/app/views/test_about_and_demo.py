@@ -14,7 +14,7 @@ from lag.model import Problem, Scope
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.demo import HandControls
-from tests.app.reading import said, table
+from tests.app.reading import page_text, table
 
 
 def test_about_shows_requests_per_broker_and_masked_settings(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -25,14 +25,14 @@ def test_about_shows_requests_per_broker_and_masked_settings(open_page: Open, fe
     brokers = table(page, "Brokers with").set_index("broker")
     assert brokers.loc[3, "answered"] == "no answer within 5 s"
     assert brokers["requests"].sum() == 10
-    assert "`••••`" in said(page)
-    assert "0.31 s with 10 requests" in said(page)
+    assert "`••••`" in page_text(page)
+    assert "0.31 s with 10 requests" in page_text(page)
 
 
 def test_about_calls_the_pages_read_only_unless_the_server_may_write(open_page: Open, demo_source: Any) -> None:
-    assert "These pages are read-only" in said(open_page("about", its=demo_source))
+    assert "These pages are read-only" in page_text(open_page("about", its=demo_source))
     settings = demo_source.settings.model_copy(update={"allow_writes": True})
-    writing = said(open_page("about", its=replace(demo_source, settings=settings)))
+    writing = page_text(open_page("about", its=replace(demo_source, settings=settings)))
     assert "read-only" not in writing
     assert "Only Reset offsets changes a group" in writing
 
@@ -50,25 +50,25 @@ def test_about_names_the_groups_that_we_may_not_describe(open_page: Open) -> Non
 
 
 def test_about_says_how_far_the_records_of_the_groups_are_read(open_page: Open, feed: feeds.HandFeed) -> None:
-    assert "Switched off" in said(open_page("about"))
+    assert "Switched off" in page_text(open_page("about"))
     denied = Problem("unauthorized", Scope.TOPIC, "offsets", "this account may not read it")
     feed.followed = FollowStatus(50, 49, 1200, 3, (denied,))
     page = open_page("about")
     assert not page.exception
-    assert "49 of 50 partitions" in said(page)
-    assert "1,200 records" in said(page)
-    assert "3 could not be decoded" in said(page)
-    assert "this account may not read it" in said(page)
+    assert "49 of 50 partitions" in page_text(page)
+    assert "1,200 records" in page_text(page)
+    assert "3 could not be decoded" in page_text(page)
+    assert "this account may not read it" in page_text(page)
 
 
 def test_about_names_what_is_wrong_in_the_policy_file(open_page: Open, feed: feeds.HandFeed) -> None:
-    assert "policy file" not in said(open_page("about"))
+    assert "policy file" not in page_text(open_page("about"))
     problem = ConfigError("policy.yaml: line 3: lag_flor: The key is unknown")
     feed.report = feeds.report(at_ms=state.now_ms(), policy_problem=problem)
     page = open_page("about")
     assert not page.exception
-    assert "The policy file is invalid" in said(page)
-    assert formats.md(str(problem)) in said(page)
+    assert "The policy file is invalid" in page_text(page)
+    assert formats.md(str(problem)) in page_text(page)
 
 
 class HandNotifier:
@@ -89,7 +89,7 @@ class HandNotifier:
 
 
 def test_about_shows_which_targets_of_notices_take_them(open_page: Open, feed: feeds.HandFeed) -> None:
-    assert "Notices" not in said(open_page("about"))
+    assert "Notices" not in page_text(open_page("about"))
     its = replace(feeds.source(demo=feed), notifier=cast(Any, HandNotifier()))
     page = open_page("about", its=its)
     assert not page.exception
@@ -97,17 +97,17 @@ def test_about_shows_which_targets_of_notices_take_them(open_page: Open, feed: f
     assert list(shown["target"]) == ["team", "pager"]
     assert list(shown["sent"]) == [3, 0]
     assert list(shown["state"]) == ["ok", "HTTP 503 (4 failures in a row)"]
-    assert formats.md("state.json cannot be written") in said(page)
-    assert formats.md("notices.yaml: line 3: slck") in said(page)
+    assert formats.md("state.json cannot be written") in page_text(page)
+    assert formats.md("notices.yaml: line 3: slck") in page_text(page)
 
 
-def test_about_tells_that_another_server_sends_the_notices(open_page: Open, feed: feeds.HandFeed) -> None:
+def test_about_says_that_another_server_sends_the_notices(open_page: Open, feed: feeds.HandFeed) -> None:
     notifier = HandNotifier()
     notifier.is_standby = True
     page = open_page("about", its=replace(feeds.source(demo=feed), notifier=cast(Any, notifier)))
     assert not page.exception
-    assert "another server with the same state file sends them" in said(page)
-    assert "state.json" not in said(page)
+    assert "another server with the same state file sends them" in page_text(page)
+    assert "state.json" not in page_text(page)
 
 
 def test_the_bundle_holds_no_name(feed: feeds.HandFeed) -> None:
@@ -151,11 +151,11 @@ def test_a_button_acts_and_says_what_it_did(open_page: Open, feed: feeds.HandFee
         ("burst", "card-transfers", "1000"),
         ("commit_transaction", "card-transfers"),
     ]
-    assert "kill\\_member order\\-fulfilment\\-1\\: done" in said(page)
+    assert "kill\\_member order\\-fulfilment\\-1\\: done" in page_text(page)
     assert feed.polled_now == [1, 1, 1]
 
 
-def test_a_dead_workload_is_said_to_be_dead(open_page: Open, feed: feeds.HandFeed) -> None:
+def test_a_dead_workload_is_reported_as_dead(open_page: Open, feed: feeds.HandFeed) -> None:
     page = open_page("demo", its=feeds.with_demo(feeds.source(demo=feed), HandControls(broken=True)))
     assert not page.exception
-    assert "The workload does not answer" in said(page)
+    assert "The workload does not answer" in page_text(page)

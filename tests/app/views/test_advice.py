@@ -12,7 +12,7 @@ from assignors.advice import Severity, Workload
 from lag.errors import ConfigError
 from tests.app.cli.commandline import refused, run
 from tests.app.conftest import Open
-from tests.app.reading import said
+from tests.app.reading import page_text
 
 COOPERATIVE = "partition.assignment.strategy=org.apache.kafka.clients.consumer.CooperativeStickyAssignor\n"
 SECRET = "hunter2"
@@ -22,7 +22,7 @@ def paste(page: AppTest, text: str) -> AppTest:
     return page.text_area(key="advice_text").input(text).run()
 
 
-def told(advised: PropertiesAdvice) -> list[tuple[str, str, int | None]]:
+def reported(advised: PropertiesAdvice) -> list[tuple[str, str, int | None]]:
     return [(its.finding.key, its.finding.severity.value, its.line) for its in advised.findings]
 
 
@@ -30,16 +30,16 @@ def test_page_says_what_it_is_for(open_page: Open) -> None:
     page = open_page("advice")
     assert not page.exception
     assert page.title[0].value == BY_NAME["advice"].question
-    assert "`groupscope advise client.properties`" in said(page)
+    assert "`groupscope advise client.properties`" in page_text(page)
 
 
 def test_pasted_settings_are_judged_with_reason_source_and_better_value(open_page: Open) -> None:
     page = paste(open_page("advice"), f"{COOPERATIVE}\nheartbeat.interval.ms = 45000\nsesion.timeout.ms: 9000\n")
     assert not page.exception
     assert page.title[0].value == "1 error and 1 warning in 3 settings"
-    assert "Error] **`heartbeat.interval.ms`** :small[:gray[line 3]]" in said(page)
-    assert "Better: `15000` · :gray[Source: Heartbeat \\(constructor\\)]" in said(page)
-    assert "Did you mean session\\.timeout\\.ms?" in said(page)
+    assert "Error] **`heartbeat.interval.ms`** :small[:gray[line 3]]" in page_text(page)
+    assert "Better: `15000` · :gray[Source: Heartbeat \\(constructor\\)]" in page_text(page)
+    assert "Did you mean session\\.timeout\\.ms?" in page_text(page)
 
 
 def test_nothing_pasted_stands_in_the_url_and_no_secret_on_the_page(
@@ -49,9 +49,9 @@ def test_nothing_pasted_stands_in_the_url_and_no_secret_on_the_page(
     page = paste(open_page("advice"), text)
     assert page.title[0].value == "1 error and 1 warning in 3 settings"
     assert dict(page.query_params) == {}
-    assert SECRET not in said(page)
+    assert SECRET not in page_text(page)
     assert SECRET not in caplog.text
-    assert "Not a setting\\: lines 2 and 3\\." in said(page)
+    assert "Not a setting\\: lines 2 and 3\\." in page_text(page)
 
 
 def test_what_is_known_of_the_work_counts(open_page: Open) -> None:
@@ -59,7 +59,7 @@ def test_what_is_known_of_the_work_counts(open_page: Open) -> None:
     assert page.title[0].value == "No findings in 1 setting"
     page = page.number_input(key="advice_p99").set_value(600).run()
     assert page.title[0].value == "1 warning in 1 setting"
-    assert "500 records of 600 ms may take 300000 ms" in said(page)
+    assert "500 records of 600 ms may take 300000 ms" in page_text(page)
 
 
 def test_outages_and_what_stands_behind_a_broker_count(open_page: Open) -> None:
@@ -78,7 +78,7 @@ def test_brokers_settings_are_chosen_in_the_url(open_page: Open) -> None:
     page = paste(open_page("advice", kind="broker"), "offsets.topic.replication.factor=1\nlog.dirs=/data")
     assert page.title[0].value == "1 warning in 2 settings"
     page = page.segmented_control(key="advice_kind").set_value(Kind.CONSUMER).run()
-    assert "settings of a broker" in said(page)
+    assert "settings of a broker" in page_text(page)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_the_example_shows_an_error_and_warnings(open_page: Open) -> None:
 def test_line_of_each_finding_and_a_setting_that_stands_twice() -> None:
     text = COOPERATIVE + "session.timeout.ms=1000\nheartbeat.interval.ms=300\nsession.timeout.ms=2000\n"
     advised = advise_text(text, Kind.CONSUMER)
-    assert told(advised) == [("session.timeout.ms", "warning", 4), ("session.timeout.ms", "error", 4)]
+    assert reported(advised) == [("session.timeout.ms", "warning", 4), ("session.timeout.ms", "error", 4)]
     assert "is set on line 2 and again on line 4; the last one counts" in advised.findings[0].finding.reason
     assert "session.timeout.ms 2000 is outside the broker's 6000 to 1800000" in advised.findings[1].finding.reason
 
@@ -139,7 +139,7 @@ def test_only_what_is_written_like_a_setting_is_named(line: str, is_named: bool)
 def test_whole_numbers_are_those_that_kafka_reads() -> None:
     for value in ("1_000", "𝟏", "0x10", "1e3", ""):
         advised = advise_text(f"{COOPERATIVE}max.poll.records={value}\n", Kind.CONSUMER)
-        assert told(advised) == [("max.poll.records", "error", 2)]
+        assert reported(advised) == [("max.poll.records", "error", 2)]
     slow = advise_text(f"{COOPERATIVE}max.poll.records=+1000\n", Kind.CONSUMER, Workload(record_p99_ms=151))
     assert slow.count(Severity.WARNING) == 1
 

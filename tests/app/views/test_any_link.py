@@ -6,7 +6,7 @@ import pytest
 
 from app.pages import PAGES
 from tests.app.conftest import Open
-from tests.app.reading import said
+from tests.app.reading import page_text
 
 PARAMETERS = (
     *(
@@ -59,7 +59,7 @@ NASTY = {
 def test_no_value_fails_a_page(open_page: Open, page: str, value: str) -> None:
     shown = open_page(page, **dict.fromkeys(PARAMETERS, value))
     assert not shown.exception, shown.exception[0].stack_trace
-    assert len(said(shown)) < 100_000
+    assert len(page_text(shown)) < 100_000
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -87,10 +87,10 @@ def test_what_a_page_ignores_it_says(
     its = {} if group is None else {"group": group}
     shown = open_page(page, **its, **{parameter: value})
     assert not shown.exception
-    assert f"Ignored in the link:] `{parameter}={value}` is not {wanted}" in said(shown)
-    assert "Ignored in the link" not in said(open_page(page, **its))
+    assert f"Ignored in the link:] `{parameter}={value}` is not {wanted}" in page_text(shown)
+    assert "Ignored in the link" not in page_text(open_page(page, **its))
 
 
 def test_a_long_value_is_cut_in_the_message(open_page: Open) -> None:
-    assert "`lag=999" in (text := said(open_page("overview", lag="9" * 5_000)))
+    assert "`lag=999" in (text := page_text(open_page("overview", lag="9" * 5_000)))
     assert "9" * 100 not in text

@@ -15,7 +15,7 @@ from lag.audit.stored import AuditCopy
 from lag.history.store import History
 from tests.app import feeds
 from tests.app.conftest import Open
-from tests.app.reading import said, table, title
+from tests.app.reading import page_text, table, title
 
 
 def with_events() -> source.Source:
@@ -36,7 +36,7 @@ def test_the_newest_events_come_first(open_page: Open) -> None:
     assert list(rows["action"]) == ["reset", "request", "login"]
     assert list(rows["actor"])[1:] == [None, "ann@example.com"]
     assert rows["plan"].iloc[0] == "p-1"
-    assert "`--audit FILE` keeps them" in said(page)
+    assert "`--audit FILE` keeps them" in page_text(page)
 
 
 def test_events_are_filtered_by_action_and_outcome(open_page: Open) -> None:
@@ -58,7 +58,7 @@ def test_columns_in_which_nothing_stands_are_left_out(open_page: Open) -> None:
     its.audit.append(AuditEvent(1_795_258_000_000, "reset", Outcome.OK, None, "", "demo", "billing", detail="Changes"))
     page = open_page("audit", its)
     assert list(table(page, "Events").columns) == ["at", "action", "outcome", "group", "detail", "cluster"]
-    assert "This server has no login" in said(page)
+    assert "This server has no login" in page_text(page)
 
 
 def test_events_of_the_history_are_listed_with_those_not_copied_yet(open_page: Open, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_events_of_the_history_are_listed_with_those_not_copied_yet(open_page: O
     log.append(AuditEvent(1_795_258_002_000, "roles", Outcome.OK))
     page = open_page("audit", with_history(log, history))
     assert list(table(page, "Events")["action"]) == ["roles", "reset", "login"]
-    assert "audit.jsonl` and in the history for 730 days." in said(page)
+    assert "audit.jsonl` and in the history for 730 days." in page_text(page)
     page = open_page("audit", with_history(log, history), before="999999999999999")
     assert len(table(page, "Events")) == 3
 
@@ -124,7 +124,7 @@ def test_a_history_that_cannot_be_read_hides_no_event_of_the_log(open_page: Open
     (blocked / "_delta_log" / "00000000000000000000.json").write_text("{")
     page = open_page("audit", with_history(log, History(tmp_path)))
     assert list(table(page, "Events")["action"]) == ["login"]
-    assert "Events from the history are missing" in said(page)
+    assert "Events from the history are missing" in page_text(page)
 
 
 def with_history(log: AuditLog, history: History) -> source.Source:

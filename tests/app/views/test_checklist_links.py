@@ -38,13 +38,13 @@ def test_every_page_of_a_link_exists(page: Any) -> None:
 
 @pytest.mark.parametrize("play", PLAYS, ids=lambda play: play.link)
 def test_a_link_opens_its_story(play: Any) -> None:
-    page, said = split(play.link)
+    page, stated = split(play.link)
     assert page == play.page
     if play.page is Page.WHATIF:
-        generations = fold(load_scenario(examples()[said["example"]]), said.get("assignor"))
-        assert int(said.get("gen", 1)) < len(generations)
+        generations = fold(load_scenario(examples()[stated["example"]]), stated.get("assignor"))
+        assert int(stated.get("gen", 1)) < len(generations)
     else:
-        assert link_codec.decode(said, STORIES[play.page]) == STORIES[play.page][play.story]
+        assert link_codec.decode(stated, STORIES[play.page]) == STORIES[play.page][play.story]
 
 
 def test_what_if_says_what_an_example_shows(open_page: Open) -> None:

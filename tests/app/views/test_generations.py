@@ -27,7 +27,7 @@ from lag.history.resume.stream_progress import mark_read
 from lag.history.store import History
 from tests.app import feeds
 from tests.app.conftest import Open
-from tests.app.reading import alt, asked, figure, said, table
+from tests.app.reading import alt, asked, figure, page_text, table
 from tests.lag.generations.recorded import test_classic, test_consumer
 from tests.lag.generations.recorded.events import classic, recorded
 from tests.lag.generations.recorded.test_history import keep
@@ -123,10 +123,10 @@ def test_after_a_restart_last_nights_rebalances_come_out_of_the_history(open_pag
     assert not page.exception
     assert title(page) == "2 rebalances of `billing` in the last 24 h, as far as is known"
     assert [row[:2] for row in rebalances(page)] == [("billing", 9), ("billing", 8)]
-    assert "complete since " in said(page)
+    assert "complete since " in page_text(page)
     page = open_page("generations", its=restarted, range="1h")
     assert title(page) == "No rebalance in the last hour"
-    assert "complete since " not in said(page)
+    assert "complete since " not in page_text(page)
 
 
 def test_a_rebalance_of_last_night_opens_by_its_link(open_page: Open, restarted: Source) -> None:
@@ -178,7 +178,7 @@ def test_the_link_to_older_rebalances_shows_the_same_later(open_page: Open, long
     first, *_, last = (formats.clock_and_day(one.at_ms, state.now_ms(), BERLIN) for one in
                        long_night.recent.rebalances[300:])  # fmt: skip
     assert numbers(page) == list(range(150, 0, -1))
-    assert f"from {last} to {first} · newest first" in said(page)
+    assert f"from {last} to {first} · newest first" in page_text(page)
 
 
 def test_a_cause_counts_in_the_rebalances_that_are_listed(open_page: Open, long_night: feeds.HandFeed) -> None:
@@ -205,7 +205,7 @@ def test_a_generation_that_is_not_kept_gives_way_to_the_nearest_one(open_page: O
     feed.seen[GROUP] = inferred()
     page = open_page("generations", group=GROUP, generation="3")
     assert title(page).startswith("Generation 7: ")
-    assert "Generation 3 is not available:] showing generation 7, the nearest one" in said(page)
+    assert "Generation 3 is not available:] showing generation 7, the nearest one" in page_text(page)
     assert asked(page)["generation"] == "7"
 
 
@@ -221,7 +221,7 @@ def test_the_timeline_has_a_mark_for_each_rebalance_and_a_lane_for_each_partitio
     ]
     assert (list(unowned["y"]), list(unknown["y"])) == ([0, 1, 2], [])
     assert [mark[1] for mark in marks["customdata"]] == [1, 2]
-    assert "at least 36 ms in total, most orders-0: at least 12 ms" in said(page).replace("\\", "")
+    assert "at least 36 ms in total, most orders-0: at least 12 ms" in page_text(page).replace("\\", "")
 
 
 def test_of_more_partitions_than_lanes_the_timeline_shows_members_with_counts(
@@ -240,32 +240,34 @@ def test_of_more_members_than_lanes_the_timeline_says_how_many_it_leaves_out(
     feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(*wide))
     page = open_page("generations", group=GROUP, range="all")
     assert alt(page, "timeline").endswith(", above 60 members")
-    assert "The 60 members with the most partitions are shown, 10 are not." in said(page)
+    assert "The 60 members with the most partitions are shown, 10 are not." in page_text(page)
 
 
-def test_a_member_that_is_gone_may_have_timed_out_and_nobody_has_joined(open_page: Open, feed: feeds.HandFeed) -> None:
+def test_a_member_that_is_gone_may_have_timed_out_and_no_member_has_joined(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
     left = classic(3000, 3, {"b": [0, 1, 2]}, joined_ms=2998)
     feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(test_classic.FIRST, test_classic.SECOND, left))
-    told = said(open_page("generations", group=GROUP)).replace("\\", "")
-    assert "assigned 2 ms after all members had rejoined" in told
+    reported = page_text(open_page("generations", group=GROUP)).replace("\\", "")
+    assert "assigned 2 ms after all members had rejoined" in reported
     assert (
         "If c-a timed out, its 2 partitions had no consumer for up to < 1 s before the rebalance (session timeout"
-        in told
+        in reported
     )
 
 
 def test_a_rebalance_that_was_predicted_says_so_here_and_on_group(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.seen[GROUP] = Recording(Origin.RECORDED, JOINED)
     page = open_page("generations", group=GROUP)
-    assert "As predicted" not in said(page)
+    assert "As predicted" not in page_text(page)
     guess = assignors.fold(
         Scenario(GROUP, "range", {"orders": Topic("orders", 3)}, JOINED[1].generation.members, (JOIN_B,))
     )
     predictions._predictions().add("demo", GROUP, "k", Prediction(1000, "What if", tuple(guess)))
-    assert "As predicted:] 1 of 1 move :gray[(generation 2, predicted by What if at" in said(page.run()).replace(
+    assert "As predicted:] 1 of 1 move :gray[(generation 2, predicted by What if at" in page_text(page.run()).replace(
         "\\", ""
     )
-    assert "As predicted" in said(open_page("group", group=GROUP))
+    assert "As predicted" in page_text(open_page("group", group=GROUP))
 
 
 def test_a_group_without_a_rebalance_says_how_one_comes_about(open_page: Open) -> None:
@@ -276,7 +278,7 @@ def test_a_group_without_a_rebalance_says_how_one_comes_about(open_page: Open) -
 def test_a_group_that_is_gone_is_called_gone_as_on_the_group_page(open_page: Open) -> None:
     page, group_page = open_page("generations", group="nobody-knows-me"), open_page("group", group="nobody-knows-me")
     assert page.title[0].value == group_page.title[0].value == "`nobody-knows-me` is not on this cluster"
-    assert "No rebalance" not in said(page)
+    assert "No rebalance" not in page_text(page)
 
 
 def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -284,11 +286,12 @@ def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page: O
     page = open_page("generations", group=GROUP)
     assert not page.exception
     assert title(page).startswith("Generation 9: c3 joins (rebalance 2); ")
-    told = said(page).replace("\\", "")
+    reported = page_text(page).replace("\\", "")
     assert (
-        f"Inferred] :gray[3 generations of `{GROUP}`, inferred from polls, which miss what happens in between" in told
+        f"Inferred] :gray[3 generations of `{GROUP}`, inferred from polls, which miss what happens in between"
+        in reported
     )
-    assert "Not recorded:] following it is switched off. Start groupscope without --no-follow" in told
+    assert "Not recorded:] following it is switched off. Start groupscope without --no-follow" in reported
     assert list(moves(page)["to"]) == ["c3", "c3"]
 
 
@@ -297,10 +300,10 @@ def test_a_recorded_generation_says_when_it_was_and_what_its_plan_took(open_page
     page = open_page("generations", group=GROUP)
     assert not page.exception
     assert title(page) == "Generation 2: c-b joined; 1 of 3 partitions moved"
-    told = said(page).replace("\\", "")
-    assert f"Recorded] :gray[3 generations of `{GROUP}`, recorded in `__consumer_offsets`" in told
-    assert "01 Jan 01:00:02 · assigned 12 ms after the last member had joined" in told
-    assert "Not recorded" not in told
+    reported = page_text(page).replace("\\", "")
+    assert f"Recorded] :gray[3 generations of `{GROUP}`, recorded in `__consumer_offsets`" in reported
+    assert "01 Jan 01:00:02 · assigned 12 ms after the last member had joined" in reported
+    assert "Not recorded" not in reported
 
 
 def test_what_is_older_than_the_live_tail_comes_out_of_the_history(
@@ -316,7 +319,7 @@ def test_what_is_older_than_the_live_tail_comes_out_of_the_history(
     page = open_page("generations", its=replace(demo_source, settings=settings), group="billing")
     assert not page.exception
     assert [one.generation.number for one in live] == [8, 9]
-    assert "3 generations of `billing`, recorded in" in said(page).replace("\\", "")
+    assert "3 generations of `billing`, recorded in" in page_text(page).replace("\\", "")
     assert title(page).startswith("Generation 9: ")
 
 
@@ -332,11 +335,11 @@ def test_a_history_that_cannot_be_read_does_not_hide_what_is_live(
     assert title(page) == "Generation 2: c-b joined; 1 of 3 partitions moved"
 
 
-def test_a_recorded_reconciliation_is_told_step_by_step(open_page: Open, feed: feeds.HandFeed) -> None:
+def test_a_recorded_reconciliation_is_shown_step_by_step(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(*test_consumer.BEGIN))
     page = open_page("generations", group=GROUP)
     assert not page.exception
-    assert "01 Jan 01:00:03 · took 1.7 s in 4 steps" in said(page).replace("\\", "")
+    assert "01 Jan 01:00:03 · took 1.7 s in 4 steps" in page_text(page).replace("\\", "")
     steps = page.dataframe[0].value
     assert list(steps.itertuples(index=False, name=None)) == [
         ("1.0 s", "c-b", "has 0 partitions, waits for partitions of other members", 3),
@@ -346,11 +349,11 @@ def test_a_recorded_reconciliation_is_told_step_by_step(open_page: Open, feed: f
     ]
 
 
-def test_generations_without_a_plan_and_an_overtaken_one_are_told(open_page: Open, feed: feeds.HandFeed) -> None:
+def test_generations_without_a_plan_and_an_overtaken_one_are_reported(open_page: Open, feed: feeds.HandFeed) -> None:
     unfinished = [*test_consumer.A_JOINS, *test_consumer.B_JOINS[:-1], *test_consumer.B_LEAVES]
     feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(*unfinished))
     page = open_page("generations", group=GROUP, gen="2")
-    assert "replaced by the next one" in said(page)
+    assert "replaced by the next one" in page_text(page)
 
 
 def test_from_a_live_group_there_is_a_way_back_to_its_page(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -382,12 +385,13 @@ def test_previous_and_next_walk_and_stop_at_the_ends(open_page: Open, feed: feed
 def test_a_scenario_is_simulated_and_says_so(open_page: Open) -> None:
     page = open_page("generations", example="sticky-after-a-leave")
     assert not page.exception
-    assert "Simulated] :gray[3 generations predicted with `sticky` from the scenario `sticky after a leave`" in said(
-        page
+    assert (
+        "Simulated] :gray[3 generations predicted with `sticky` from the scenario `sticky after a leave`"
+        in page_text(page)
     )
 
 
-def test_an_assignor_that_cannot_plan_is_told(open_page: Open) -> None:
+def test_an_assignor_that_cannot_plan_is_reported(open_page: Open) -> None:
     page = open_page("generations", example="sticky-after-a-leave", assignor="nonsense")
     assert not page.exception
-    assert "'nonsense'. Use one of sticky, range, roundrobin, " in said(page).replace("\\", "")
+    assert "'nonsense'. Use one of sticky, range, roundrobin, " in page_text(page).replace("\\", "")

@@ -23,7 +23,7 @@ from lag.verdict.status import Status
 from lag.verdict.window.sample_window import SampleRing
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
-from tests.app.reading import alt, figure, said, table
+from tests.app.reading import alt, figure, page_text, table
 from tests.lag.generations.recorded import test_consumer
 from tests.lag.generations.recorded.events import recorded
 from tests.lag.make import cluster, end, group
@@ -40,7 +40,7 @@ def test_the_member_that_holds_the_stalled_partitions_is_named(open_page: Open) 
 
 def test_verdict_evidence_and_rule_stand_under_the_conclusion(open_page: Open) -> None:
     page = open_page("group", group="billing-settlement")
-    text = said(page)
+    text = page_text(page)
     (evidence,) = [one.value for one in page.markdown if "84 of 84 samples" in one.value]
     assert "□ Stalled" in evidence.replace("\u00a0", " ")
     assert "commit unchanged in 84 of 84 samples" in text
@@ -72,7 +72,7 @@ def test_rebalances_stand_on_the_time_axis_of_the_lag(open_page: Open, feed: fee
     assert not page.exception
     (marks,) = [one for one in figure(page, "lag_over_time")["data"] if one.get("marker", {}).get("symbol")]
     assert marks["customdata"] == ["Generation 3: c-b joined<br>took 1.7 s in 4 steps<br>recorded"]
-    assert "1 rebalance, recorded; at " in said(page).replace("\\", "")
+    assert "1 rebalance, recorded; at " in page_text(page).replace("\\", "")
     assert alt(page, "lag_over_time").endswith(": c-b joined")
 
 
@@ -89,12 +89,12 @@ def test_lost_records_are_counted_apart_from_lag(open_page: Open) -> None:
     frame = table(page, "most urgent first").set_index("partition")
     assert frame.loc[0, "lost"] == 1_200
     assert frame.loc[0, "lag"] == 10_000
-    assert "2,400 records lost" in said(page)
+    assert "2,400 records lost" in page_text(page)
 
 
 def test_what_an_open_transaction_holds_is_explained(open_page: Open) -> None:
     page = open_page("group", group="tx-reader")
-    assert "3,500 records held by an open transaction" in said(page)
+    assert "3,500 records held by an open transaction" in page_text(page)
     assert table(page, "most urgent first").iloc[0]["held"] == 3_500
 
 
@@ -106,7 +106,7 @@ def test_what_fits_beside_each_other_is_shown_and_the_rest_is_in_the_column_menu
         *("partition", "v", "lag", "owner", "time_lag", "drains", "trend", "note", "lost"),
         *("committed", "log_end", "log_start"),
     ]
-    assert "More columns: Produced/s, Committed/s." in said(page)
+    assert "More columns: Produced/s, Committed/s." in page_text(page)
 
 
 def test_a_group_without_members_whose_offsets_move_assigns_partitions_itself(
@@ -114,7 +114,7 @@ def test_a_group_without_members_whose_offsets_move_assigns_partitions_itself(
 ) -> None:
     alone = replace(synthetic.Spec("ledger", synthetic.rows("t", [5], [0], 0), ()), state="Empty")
     feed.report = feeds.report([alone], at_ms=state.now_ms())
-    assert "No members, but the group's offsets move: the application assigns" in said(
+    assert "No members, but the group's offsets move: the application assigns" in page_text(
         open_page("group", group="ledger")
     )
 
@@ -130,7 +130,7 @@ def test_a_member_without_partitions_is_idle(open_page: Open) -> None:
     page = open_page("group", group="billing-settlement")
     frame = table(page, "Members of").set_index("member")
     assert frame.loc["settle-7c9f-4", "v"] == ["○ Idle"]
-    assert "5 members, 1 idle" in said(page)
+    assert "5 members, 1 idle" in page_text(page)
 
 
 def test_pictures_state_their_finding(open_page: Open) -> None:
@@ -155,7 +155,7 @@ def test_where_the_assignor_would_have_it_otherwise_is_a_table(open_page: Open) 
         "actual": ["unassigned"] * 3,
         "computed": ["enrich-static-3"] * 3,
     }
-    text = said(page).replace("\\", "")
+    text = page_text(page).replace("\\", "")
     assert "move 0 of 12 partitions and assign 3 that have no owner" in text
     assert "2 would keep their owner" in text
 
@@ -165,8 +165,8 @@ def test_an_assignment_that_the_assignor_gives_has_no_such_table(open_page: Open
     alone = [synthetic.Spec("alone", synthetic.rows("t", [9], [4], 1), one, assignor="range")]
     feed.report = feeds.report(alone, at_ms=state.now_ms())
     page = open_page("group", group="alone")
-    assert "Why this assignment" in said(page)
-    assert "The assignor computes exactly this assignment" in said(page)
+    assert "Why this assignment" in page_text(page)
+    assert "The assignor computes exactly this assignment" in page_text(page)
     assert not [element for element in page.dataframe if "actual and computed" in element.proto.alt]
 
 
@@ -176,7 +176,7 @@ def test_of_many_differences_the_first_hundred_stand_there(open_page: Open, feed
     feed.report = feeds.report(new, at_ms=state.now_ms())
     page = open_page("group", group="new")
     assert len(table(page, "actual and computed")) == 100
-    assert "The first 100 of 140 differences." in said(page)
+    assert "The first 100 of 140 differences." in page_text(page)
 
 
 def test_a_share_group_says_that_partitions_are_shared(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -184,7 +184,7 @@ def test_a_share_group_says_that_partitions_are_shared(open_page: Open, feed: fe
     shared = [synthetic.Spec("shared", synthetic.rows("t", [9], [4], 0), two, type=GroupType.SHARE)]
     feed.report = feeds.report(shared, at_ms=state.now_ms())
     page = open_page("group", group="shared")
-    assert "share group: members can read the same partition" in said(page)
+    assert "share group: members can read the same partition" in page_text(page)
     assert table(page, "most urgent first").iloc[0]["owner"] == "c-0, c-1"
     assert list(table(page, "Members of")["lag"]) == [4, 4]
 
@@ -231,7 +231,7 @@ def test_without_a_group_the_most_urgent_are_offered(open_page: Open) -> None:
     assert page.title[0].value.startswith("`billing-settlement` is stuck")
 
 
-def test_a_group_that_is_gone_is_said_to_be_gone(open_page: Open) -> None:
+def test_a_group_that_is_gone_is_reported_as_gone(open_page: Open) -> None:
     page = open_page("group", group="nobody-knows-me")
     assert page.title[0].value == "`nobody-knows-me` is not on this cluster"
 
@@ -250,7 +250,7 @@ def test_a_group_id_full_of_markup_is_shown_as_it_is(open_page: Open, feed: feed
     page = open_page("group", group=name)
     assert not page.exception
     assert page.title[0].value.startswith("`aˋb](x) **c** :red[d] $e$` has lag")
-    assert "\\*x\\*" in said(page)
+    assert "\\*x\\*" in page_text(page)
 
 
 def test_a_large_group_is_counted_instead_of_tiled(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -258,8 +258,8 @@ def test_a_large_group_is_counted_instead_of_tiled(open_page: Open, feed: feeds.
     feed.report = feeds.report(large, at_ms=state.now_ms())
     page = open_page("group", group="large")
     assert not page.exception
-    assert "partitions per member and topic" in said(page)
-    assert "the 400 of 900 partitions" in said(page)
+    assert "partitions per member and topic" in page_text(page)
+    assert "the 400 of 900 partitions" in page_text(page)
 
 
 def test_members_are_found_by_any_of_their_names_and_downloaded(open_page: Open) -> None:
@@ -270,14 +270,14 @@ def test_members_are_found_by_any_of_their_names_and_downloaded(open_page: Open)
         page.text_input(key="members_q").set_value(asked).run()
         assert sorted(table(page, "Members of")["client"]) == found
     page.text_input(key="members_q").set_value("nobody").run()
-    assert "No member passes" in said(page)
+    assert "No member passes" in page_text(page)
 
 
 def test_members_beyond_the_limit_are_counted(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.views.group.members.MAX_ROWS", 3)
     page = open_page("group", group="orders-enrichment", members_q="enrich")
     assert len(table(page, "Members of")) == 3
-    assert "The first 3 of 4 members" in said(page)
+    assert "The first 3 of 4 members" in page_text(page)
 
 
 def test_every_partition_beyond_the_limit_can_be_found(
@@ -289,17 +289,17 @@ def test_every_partition_beyond_the_limit_can_be_found(
     page = open_page("group", group="large")
     shown = table(page, "most urgent first")
     assert (len(shown), "t-0" in set(shown["topic"] + "-" + shown["partition"].astype(str))) == (100, False)
-    assert "The first 100 of 104 partitions" in said(page)
+    assert "The first 100 of 104 partitions" in page_text(page)
     for query, found in (("T-10", [102, 101, 100, 10]), ("u-", [0]), ("c-9", range(102, 98, -1))):
         page = page.text_input(key="partitions_q").set_value(query).run()
         assert list(table(page, "most urgent first")["partition"]) == list(found)
     page.text_input(key="partitions_q").set_value("nowhere").run()
     assert not page.exception
-    assert "No partition passes the filter" in said(page)
+    assert "No partition passes the filter" in page_text(page)
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "reported"),
     [
         ([5.0, 9.0], "Lag rose from 5 to 9 records"),
         ([9.0, 2.0, 5.0], "Lag fell from 9 to 5 records, lowest 2"),
@@ -307,8 +307,8 @@ def test_every_partition_beyond_the_limit_can_be_found(
         ([5.0, 5.0], "Lag stayed at 5 records"),
     ],
 )
-def test_the_lag_over_time_is_told_without_saying_a_number_twice(values: list[float], told: str) -> None:
-    assert trend_alt(np.array(values)) == told
+def test_the_text_on_lag_over_time_gives_no_number_twice(values: list[float], reported: str) -> None:
+    assert trend_alt(np.array(values)) == reported
 
 
 def test_only_members_that_claim_partitions_can_rejoin_without_claiming() -> None:
@@ -321,11 +321,11 @@ def test_only_members_that_claim_partitions_can_rejoin_without_claiming() -> Non
 
 def test_a_group_that_could_not_be_read_is_unknown_and_not_empty(open_page: Open) -> None:
     page = open_page("group", group="gdpr-erasure-worker")
-    assert "lag unknown · members unknown" in said(page)
-    assert "Its members, assignment and partitions are not known: not authorised to describe it" in said(page)
-    assert "**Grant DESCRIBE on group gdpr\\-erasure\\-worker" in said(page)
+    assert "lag unknown · members unknown" in page_text(page)
+    assert "Its members, assignment and partitions are not known: not authorised to describe it" in page_text(page)
+    assert "**Grant DESCRIBE on group gdpr\\-erasure\\-worker" in page_text(page)
     assert any(
         "kafka-acls --bootstrap-server" in code.value and "--operation DESCRIBE" in code.value for code in page.code
     )
-    assert "0 records behind" not in said(page)
-    assert "No partition" not in said(page)
+    assert "0 records behind" not in page_text(page)
+    assert "No partition" not in page_text(page)

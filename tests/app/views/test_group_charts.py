@@ -58,7 +58,7 @@ def test_partitions_without_an_owner_have_a_lane() -> None:
     assert notes(fig) == ["1", "1"]
 
 
-def test_several_topics_are_told_apart_by_letters() -> None:
+def test_several_topics_are_distinguished_by_letters() -> None:
     fig = charts.tiles({"c1": [*lane("orders", [0]), *lane("payments", [0])]}, {}, "", LIGHT)
     assert texts(fig) == ["a0", "b0"]
     assert base.letters(["payments", "orders"]) == {"orders": "a", "payments": "b"}

@@ -13,7 +13,7 @@ from lag.model import ClusterSnapshot, GroupType, Topic
 from lag.verdict.status import Status
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
-from tests.app.reading import said
+from tests.app.reading import page_text
 
 OFFSETS = "__consumer_offsets"
 
@@ -41,9 +41,9 @@ def test_a_topic_of_another_size_counts() -> None:
 
 def test_an_assumed_size_and_an_unknown_leader_are_named() -> None:
     its, snapshot = viewed(coordinator=None)
-    said = text.offsets_location(its, snapshot)
+    stated = text.offsets_location(its, snapshot)
     for fact in ("`__consumer_offsets-12`", "leader is unknown", "50 partitions, the default"):
-        assert fact in said
+        assert fact in stated
 
 
 def test_more_members_than_partitions_bring_advice() -> None:
@@ -75,10 +75,10 @@ def test_page_shows_both(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report([spec])
     page = open_page("group", group="my-group")
     assert not page.exception
-    assert "`__consumer_offsets-12`" in said(page)
-    assert "Warning] **`members`** :small[:gray[now]]" in said(page)
-    assert "3 members share 2 partitions\\: 1 stay idle\\." in said(page)
-    assert "Better: `2` · :gray[Source: one member per partition]" in said(page)
+    assert "`__consumer_offsets-12`" in page_text(page)
+    assert "Warning] **`members`** :small[:gray[now]]" in page_text(page)
+    assert "3 members share 2 partitions\\: 1 stay idle\\." in page_text(page)
+    assert "Better: `2` · :gray[Source: one member per partition]" in page_text(page)
 
 
 def test_timeouts_that_members_joined_with_bring_advice() -> None:
@@ -92,11 +92,11 @@ def test_timeouts_that_members_joined_with_bring_advice() -> None:
     assert "session.timeout.ms 45000 is above max.poll.interval.ms 30000" in session.reason
 
 
-@pytest.mark.parametrize("told", [0, 1], ids=["none", "only one"])
-def test_timeouts_count_once_those_of_all_members_are_known(told: int) -> None:
+@pytest.mark.parametrize("reported", [0, 1], ids=["none", "only one"])
+def test_timeouts_count_once_those_of_all_members_are_known(reported: int) -> None:
     its, _ = viewed(members=2, partitions=2, state="Stable")
     ids = [member.member_id for member in its.group.members]
-    assert text.advice(its, dict.fromkeys(ids[:told], Timeouts(45_000, 30_000))) == []
+    assert text.advice(its, dict.fromkeys(ids[:reported], Timeouts(45_000, 30_000))) == []
 
 
 def test_page_draws_what_the_records_say(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -106,5 +106,5 @@ def test_page_draws_what_the_records_say(open_page: Open, feed: feeds.HandFeed) 
     feed.seen["my-group"] = Recording(Origin.RECORDED, timeouts=dict.fromkeys(ids, Timeouts(45_000, 30_000)))
     page = open_page("group", group="my-group")
     assert not page.exception
-    assert "Warning] **`session.timeout.ms`** :small[:gray[now]]" in said(page)
-    assert "Source: KIP\\-62, KIP\\-345" in said(page)
+    assert "Warning] **`session.timeout.ms`** :small[:gray[now]]" in page_text(page)
+    assert "Source: KIP\\-62, KIP\\-345" in page_text(page)

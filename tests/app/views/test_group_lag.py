@@ -18,7 +18,7 @@ from lag.history.span import Span
 from lag.history.store import History
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
-from tests.app.reading import asked, figure, said, title
+from tests.app.reading import asked, figure, page_text, title
 from tests.app.views.pasts import BAD, CLUSTER
 from tests.lag.history.rows import NOON, poll, rows
 
@@ -89,7 +89,7 @@ def test_the_hour_comes_from_the_history_and_the_end_from_the_polls(
     assert points[0][1] == 3600
     assert points[(3600 + FIRST_LIVE_S) // 10 - 1][1] == -FIRST_LIVE_S + 10
     assert points[-1][1] == 1_181_855
-    assert "Polls since" not in said(page)
+    assert "Polls since" not in page_text(page)
 
 
 def test_a_time_without_polls_is_a_gap_and_is_named(open_page: Open, kept: Kept, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_time_without_polls_is_a_gap_and_is_named(open_page: Open, kept: Kept,
     page = open_page("group", kept(tmp_path), "UTC", group=BAD)
     unknown = [at for at, value in line(page) if value is None]
     assert [f"{at:%H:%M:%S}" for at in unknown] == ["11:14:55"]
-    assert "No polls from 11:09:50 to 11:20:00 (10 min 10 s)" in said(page)
+    assert "No polls from 11:09:50 to 11:20:00 (10 min 10 s)" in page_text(page)
     assert band(page)[:2] == ["● OK<br>11:00:00 to 11:09:50", ""]
 
 
@@ -119,7 +119,7 @@ def test_the_present_verdict_begins_at_the_onset_of_the_page(open_page: Open, ke
 def test_without_a_history_the_chart_says_since_when_and_names_the_command(open_page: Open) -> None:
     page = open_page("group", zone="UTC", group=BAD)
     assert axis(page) == ["11:45:10", "12:00:00"]
-    text = said(page)
+    text = page_text(page)
     assert "Polls since 11:45:10" in text
     assert "`groupscope serve --history PATH`" in text
     assert "Lag, last 14 min 50 s" in [one.value for one in page.header]
@@ -129,8 +129,8 @@ def test_a_short_history_says_since_when_and_names_no_command(open_page: Open, k
     write(tmp_path, range(-1800, -600, 10))
     page = open_page("group", kept(tmp_path), "UTC", group=BAD)
     assert axis(page) == ["11:30:00", "12:00:00"]
-    assert "Polls since 11:30:00" in said(page)
-    assert "--history PATH" not in said(page)
+    assert "Polls since 11:30:00" in page_text(page)
+    assert "--history PATH" not in page_text(page)
 
 
 def test_the_history_of_another_cluster_is_not_shown(open_page: Open, kept: Kept, tmp_path: Path) -> None:
@@ -138,15 +138,15 @@ def test_the_history_of_another_cluster_is_not_shown(open_page: Open, kept: Kept
     assert len(line(open_page("group", kept(tmp_path), group=BAD))) == synthetic.SAMPLES
 
 
-def test_a_broken_history_is_said_once_and_the_polls_stay(open_page: Open, kept: Kept, tmp_path: Path) -> None:
+def test_a_broken_history_is_reported_once_and_the_polls_stay(open_page: Open, kept: Kept, tmp_path: Path) -> None:
     write(tmp_path, [-3000])
     for data in tmp_path.rglob("*.parquet"):
         data.write_bytes(b"no Parquet")
     page = open_page("group", kept(tmp_path), group=BAD)
     assert not page.exception
     assert len(line(page)) == synthetic.SAMPLES
-    assert said(page).count("cannot be read") == 1
-    assert "cannot be used" in said(page).replace("\\", "")
+    assert page_text(page).count("cannot be read") == 1
+    assert "cannot be used" in page_text(page).replace("\\", "")
 
 
 def test_a_folder_without_a_history_leaves_the_polls(open_page: Open, kept: Kept, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_time_in_the_url_is_the_time_of_the_chart(open_page: Open, kept: Kept,
     assert axis(page) == ["11:00:00", "11:10:00"]
     assert "Lag, 21 Nov 11:00:00 to 11:10:00" in [one.value for one in page.header]
     assert [value for _, value in line(page)] == [float(at) for at in range(90_000, 89_390, -10)]
-    assert "known for 1 of 2 partitions" in said(page)
+    assert "known for 1 of 2 partitions" in page_text(page)
     page.button(key="lag_last_hour").click().run()
     assert asked(page) == {"group": BAD}
 
@@ -188,7 +188,7 @@ def test_what_is_no_time_in_the_url_is_ignored(open_page: Open, since: str, unti
 def test_a_time_of_which_nothing_is_known_says_so(open_page: Open) -> None:
     page = open_page("group", group=BAD, **{"from": "2026-11-21T11:00Z", "to": "2026-11-21T11:10Z"})
     assert not page.exception
-    assert "The lag is known at 0 polls" in said(page)
+    assert "The lag is known at 0 polls" in page_text(page)
     assert page.button(key="lag_last_hour")
 
 
@@ -231,12 +231,12 @@ def test_the_history_is_read_once_for_each_group_and_minute(
     assert ends == [NOON + timedelta(minutes=1), NOON + timedelta(minutes=2)]
 
 
-def test_the_lag_of_a_healthy_group_is_said_once(open_page: Open, feed: feeds.HandFeed) -> None:
+def test_the_lag_of_a_healthy_group_is_stated_once(open_page: Open, feed: feeds.HandFeed) -> None:
     two = [synthetic.Spec("calm", synthetic.rows("t", [9_000] * 2, [200, 112], 1), synthetic.members(1))]
     feed.report = feeds.report(two, at_ms=NOON_MS)
     page = open_page("group", group="calm")
     assert title(page) == "`calm` is OK, 312 records behind"
-    conclusion = said(page).partition("Lag by partition")[0]
+    conclusion = page_text(page).partition("Lag by partition")[0]
     assert "lag known for all 2 partitions" in conclusion
     assert conclusion.count("312") == 1
 
@@ -247,6 +247,6 @@ def test_no_later_poll_is_promised_to_show_the_lag_of_a_deleted_topic(
 ) -> None:
     feed.report = feeds.report(at_ms=NOON_MS, samples=polls)
     page = open_page("group", group="returns-processor")
-    (chart,) = [line for line in said(page).splitlines() if "there is no lag" in line]
+    (chart,) = [line for line in page_text(page).splitlines() if "there is no lag" in line]
     assert "Its topic was deleted" in chart
-    assert "the chart" not in said(page).lower()
+    assert "the chart" not in page_text(page).lower()

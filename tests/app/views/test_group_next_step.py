@@ -18,7 +18,7 @@ from lag.offsets import PartitionProblem
 from lag.verdict.status import Status
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
-from tests.app.reading import asked, said, title
+from tests.app.reading import asked, page_text, title
 from tests.support.known import known
 
 TOOLS = Tools("b:9092")
@@ -209,7 +209,7 @@ def test_members_are_added_until_the_lag_drains(open_page: Open) -> None:
     """12 partitions get 480 records a second, and a member processes 93: two more members are enough."""
     page = open_page("group", group="payments-ledger-writer")
     assert "**If 2 members join:** 4 of 12 partitions move, 4 paused, 0 idle members, drain time never → 19 min" in (
-        said(page).replace("\\", "")
+        page_text(page).replace("\\", "")
     )
     scenario = opened(page)
     assert [type(event.action) for event in scenario.events] == [Join, Join]
@@ -217,7 +217,7 @@ def test_members_are_added_until_the_lag_drains(open_page: Open) -> None:
 
 def test_a_stuck_member_restarts(open_page: Open) -> None:
     page = open_page("group", group="billing-settlement")
-    assert "**If settle-7c9f-0 restarts:** 40 of 40 partitions move" in said(page).replace("\\", "")
+    assert "**If settle-7c9f-0 restarts:** 40 of 40 partitions move" in page_text(page).replace("\\", "")
     (event,) = opened(page).events
     assert isinstance(event.action, Restart)
     assert event.action.member_id.startswith("settle-7c9f-0")
@@ -228,7 +228,7 @@ def test_growing_a_topic_is_advised_and_has_no_command(open_page: Open, feed: fe
     slow = synthetic.rows("t", [9_000] * 2, [8_000] * 2, 2, status=Status.FALLING_BEHIND, produce=90.0, consume=30.0)
     feed.report = feeds.report([synthetic.Spec("full", slow, synthetic.members(2), Status.FALLING_BEHIND)])
     page = open_page("group", group="full")
-    assert "or add partitions and members" in said(page)
+    assert "or add partitions and members" in page_text(page)
     assert [line.value for line in page.code if "--alter" in line.value] == []
     assert "next_step_to_whatif" not in [button.key for button in page.button]
 

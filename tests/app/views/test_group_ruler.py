@@ -10,16 +10,16 @@ from tests.app.reading import alt
 
 
 @pytest.mark.parametrize(
-    ("group", "status", "told"),
+    ("group", "status", "reported"),
     [
         ("tx-reader", "held", "tx.events-0: 9,000 records read, 3,500 records held"),
         ("recreated-topic-reader", "beyond_end", "recreated-0: 40 records in the log, 5,000 records beyond the end"),
     ],
 )
-def test_the_worst_partition_has_a_ruler(open_page: Open, group: str, status: str, told: str) -> None:
+def test_the_worst_partition_has_a_ruler(open_page: Open, group: str, status: str, reported: str) -> None:
     page = open_page("group", group=group)
     assert not page.exception
-    assert alt(page, f"ruler_{status}").startswith(told)
+    assert alt(page, f"ruler_{status}").startswith(reported)
 
 
 def test_lost_records_have_a_ruler(open_page: Open, feed: feeds.HandFeed) -> None:

@@ -21,7 +21,7 @@ from lag.verdict.status import Status
 from tests.app import feeds
 from tests.app.conftest import Open
 from tests.app.demo import HandControls
-from tests.app.reading import alt, asked, figure, said, table
+from tests.app.reading import alt, asked, figure, page_text, table
 from tests.app.views import pasts
 from tests.lag.history.past import past
 from tests.lag.history.rows import NOON, rows
@@ -49,7 +49,7 @@ def kept(demo_source: Source) -> Callable[[str | Path], Source]:
 
 
 def plain(page: AppTest) -> str:
-    return said(page).replace("\\", "")
+    return page_text(page).replace("\\", "")
 
 
 def test_a_group_says_since_when_how_often_and_how_bad(open_page: Open, kept: Any, root: str) -> None:
@@ -229,7 +229,7 @@ def test_earlier_keeps_a_range_that_was_not_chosen(open_page: Open, kept: Any, t
     assert asked(page) == {"group": "g", "range": "1h", "until": "2026-11-22T11:01Z"}
 
 
-def test_a_long_range_is_told_by_the_hour(open_page: Open, kept: Any, root: str) -> None:
+def test_a_long_range_is_shown_by_the_hour(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, range="7d", until=UNTIL)
     assert not page.exception
     assert "in 24 of 168 hours" in plain(page)
@@ -245,15 +245,15 @@ def test_without_a_history_the_page_names_the_command(open_page: Open) -> None:
 def test_without_roll_ups_the_page_names_the_command(open_page: Open, kept: Any, tmp_path: Path) -> None:
     page = open_page("history", kept(tmp_path))
     assert page.title[0].value == "Nothing is rolled up yet"
-    assert "Nothing has been recorded for this cluster yet" in said(page)
+    assert "Nothing has been recorded for this cluster yet" in page_text(page)
     assert page.code[0].value == f"groupscope pipeline rollup --history {tmp_path}"
     History(tmp_path).append("end_offsets", rows("end_offsets", {"cluster": pasts.CLUSTER}))
-    assert "Log ends are recorded" in said(open_page("history", kept(tmp_path)))
+    assert "Log ends are recorded" in page_text(open_page("history", kept(tmp_path)))
 
 
 def test_the_demo_fills_by_itself(open_page: Open, kept: Any, tmp_path: Path) -> None:
     page = open_page("history", feeds.with_demo(kept(tmp_path), HandControls()))
-    assert "this page fills up by itself in a minute or two" in said(page)
+    assert "this page fills up by itself in a minute or two" in page_text(page)
 
 
 def test_what_was_not_computed_is_not_zero(open_page: Open, kept: Any, tmp_path: Path) -> None:
@@ -339,19 +339,19 @@ def test_groups_without_a_verdict_are_counted_beside_the_calm_ones(open_page: Op
 
 
 @pytest.mark.parametrize(
-    ("minutes", "said"),
+    ("minutes", "stated"),
     [
         (1, "`g` had no trouble in the 1 h to 22 Nov 13:00 (verdict known for 1 min); at worst"),
         (53, "`g` had no trouble in the 1 h to 22 Nov 13:00 (verdict known for 53 min); at worst"),
         (54, "`g` had no trouble in the 1 h to 22 Nov 13:00; at worst"),
     ],
 )
-def test_calm_is_said_of_the_time_of_which_it_is_known(
-    open_page: Open, kept: Any, tmp_path: Path, minutes: int, said: str
+def test_calm_is_claimed_only_for_the_known_time(
+    open_page: Open, kept: Any, tmp_path: Path, minutes: int, stated: str
 ) -> None:
     judged(tmp_path, *({"at": -at, "status": Status.OK} for at in range(1, minutes + 1)))
     page = open_page("history", kept(tmp_path), group="g", range="1h", until=UNTIL)
-    assert page.title[0].value.startswith(said)
+    assert page.title[0].value.startswith(stated)
     fleet = open_page("history", kept(tmp_path), range="1h", until=UNTIL).title[0].value
     assert fleet.startswith("1 group had no trouble in the 1 h to 22 Nov 13:00")
     assert (", as far as verdicts are known: " in fleet) == (minutes < 54)
@@ -388,7 +388,7 @@ def test_a_budget_that_is_not_known_or_no_longer_evaluated_says_so(open_page: Op
     assert list(budgets["budget_left_percent"].isna()) == [True, False]
 
 
-def test_what_goes_on_is_told_as_going_on(open_page: Open, kept: Any, tmp_path: Path) -> None:
+def test_what_still_lasts_is_shown_as_lasting(open_page: Open, kept: Any, tmp_path: Path) -> None:
     now = (datetime.now(UTC) - NOON) // timedelta(minutes=1)
     judged(tmp_path, *({"at": now - at, "status": Status.OK if at == 4 else Status.STOPPED} for at in (4, 3, 2, 1)))
     page = open_page("history", kept(tmp_path), group="g")
@@ -398,7 +398,7 @@ def test_what_goes_on_is_told_as_going_on(open_page: Open, kept: Any, tmp_path: 
     assert fleet.title[0].value == ("1 of 1 group was in trouble in the last hour: `g` for 3 min, stopped at worst")
 
 
-def test_the_last_rebalance_is_told_by_its_minute_however_they_are_marked(
+def test_the_last_rebalance_is_found_by_its_minute_however_they_are_marked(
     open_page: Open, kept: Any, tmp_path: Path
 ) -> None:
     judged(tmp_path, *({"at": -7 * at, "status": Status.OK, "rebalances": 1} for at in range(1, 62)))
@@ -459,7 +459,7 @@ def test_an_hour_that_the_clock_shows_twice_has_two_tiles(open_page: Open, kept:
     ]
 
 
-def test_a_short_range_is_told_by_ten_minutes(open_page: Open, kept: Any, tmp_path: Path) -> None:
+def test_a_short_range_is_shown_by_ten_minutes(open_page: Open, kept: Any, tmp_path: Path) -> None:
     judged(tmp_path, {"at": -21, "status": Status.STOPPED}, {"at": -20, "status": Status.OK})
     page = open_page("history", kept(tmp_path), range="1h", until=UNTIL)
     heat = figure(page, "health")["data"][0]["customdata"][0]
@@ -482,7 +482,7 @@ def test_a_long_range_ends_with_a_whole_hour(open_page: Open, kept: Any, root: s
     assert "15 Nov 13:00 to 22 Nov 13:00" in plain(page)
 
 
-def test_more_groups_than_a_table_takes_are_said(
+def test_more_groups_than_a_table_takes_are_reported(
     open_page: Open, kept: Any, root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.views.history.fleet.MAX_ROWS", 1)
@@ -493,7 +493,9 @@ def test_more_groups_than_a_table_takes_are_said(
     assert "The first 1 of 2 partitions." in plain(open_page("history", kept(root), group=pasts.BAD, until=UNTIL))
 
 
-def test_without_minutes_nothing_is_said_of_their_age(open_page: Open, kept: Any, root: str, tmp_path: Path) -> None:
+def test_without_minutes_there_is_no_sentence_on_their_age(
+    open_page: Open, kept: Any, root: str, tmp_path: Path
+) -> None:
     copytree(root, tmp_path, dirs_exist_ok=True)
     for file in Path(tmp_path, "lag_group_topic_1m").glob("dt=*/*.parquet"):
         file.write_bytes(b"PAR1 no more")
@@ -529,7 +531,9 @@ def test_a_damaged_table_is_named_once_and_blanks_nothing_else(
 
 
 @pytest.mark.parametrize("page_name", ["history", "about"])
-def test_a_history_that_is_not_written_is_told_at_once(open_page: Open, kept: Any, root: str, page_name: str) -> None:
+def test_a_history_that_is_not_written_is_reported_at_once(
+    open_page: Open, kept: Any, root: str, page_name: str
+) -> None:
     status = RecorderStatus(("/data/end_offsets cannot be used: damaged. Restore it",), waiting=1200)
     page = open_page(page_name, replace(kept(root), recorder=lambda: status))
     assert not page.exception
@@ -549,7 +553,7 @@ def test_the_page_says_up_to_when_it_is(open_page: Open, kept: Any, tmp_path: Pa
     assert f"as of {end:%H:%M}, " in plain(page)
 
 
-def test_an_old_end_is_told_with_the_command(open_page: Open, kept: Any, tmp_path: Path) -> None:
+def test_an_old_end_is_reported_with_the_command(open_page: Open, kept: Any, tmp_path: Path) -> None:
     hour_ago = (datetime.now(UTC) - NOON) // timedelta(minutes=1) - 60
     made = ({"at": hour_ago - at, "cluster": pasts.CLUSTER, "lag_sum": 7} for at in range(3))
     History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))

@@ -30,7 +30,7 @@ from lag.verdict.status import Status
 from lag.verdict.window.sample_window import SampleRing
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
-from tests.app.reading import asked, said
+from tests.app.reading import asked, page_text
 from tests.lag.make import cluster, end, group
 
 
@@ -46,7 +46,7 @@ def test_the_worst_group_is_the_conclusion(open_page: Open) -> None:
 
 
 def test_coverage_and_pace_stand_in_the_second_line(open_page: Open) -> None:
-    line = said(open_page())
+    line = page_text(open_page())
     assert "lag known for 308 of 323 partitions" in line  # those of the 12 of our own reader do not count
     assert "polled every 10 s" in line
 
@@ -78,7 +78,7 @@ def test_a_chosen_verdict_stays_chosen_when_no_group_has_it(open_page: Open) -> 
     its = feeds.source(demo=feeds.HandFeed(feeds.report(calm, at_ms=state.now_ms())))
     page = open_page(its=its, verdict="stalled")
     assert page.dataframe[0].value.empty
-    assert "No group passes" in said(page)
+    assert "No group passes" in page_text(page)
 
 
 def test_choosing_a_chip_writes_the_url(open_page: Open) -> None:
@@ -107,25 +107,25 @@ def test_markup_in_a_url_does_nothing(open_page: Open) -> None:
 
 def test_problems_stand_on_one_line_each(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report(at_ms=state.now_ms(), brokers=synthetic.BROKEN_BROKER, problems=synthetic.PROBLEMS)
-    lines = said(open_page())
+    lines = page_text(open_page())
     assert "did not answer within 5 s" in lines
     assert "`gdpr\\-erasure\\-worker`" not in lines
     assert "`gdpr-erasure-worker`: Grant DESCRIBE" in lines
 
 
-def test_groups_that_we_may_not_describe_are_one_line_with_the_mend(open_page: Open, feed: feeds.HandFeed) -> None:
-    lines = said(open_page())
+def test_groups_that_we_may_not_describe_are_one_line_with_the_fix(open_page: Open, feed: feeds.HandFeed) -> None:
+    lines = page_text(open_page())
     assert "1 group: not authorised to describe it" in lines.replace("\\", "")
     assert "`gdpr-erasure-worker`: Grant DESCRIBE on group gdpr-erasure-worker" in lines.replace("\\", "")
     feed.report = feeds.report([denied(f"g-{number:03}") for number in range(300)], 2, state.now_ms())
-    lines = said(open_page()).replace("\\", "")
+    lines = page_text(open_page()).replace("\\", "")
     assert "Not authorised for 300 groups" in lines
     assert "`g-000, g-001, g-002 and 297 more`: Grant DESCRIBE on these groups" in lines
 
 
-def test_topics_that_we_may_not_describe_are_one_line_with_the_mend(open_page: Open, feed: feeds.HandFeed) -> None:
+def test_topics_that_we_may_not_describe_are_one_line_with_the_fix(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report(at_ms=state.now_ms(), problems=tuple(of_topics({"pay", "tax"})))
-    lines = said(open_page()).replace("\\", "")
+    lines = page_text(open_page()).replace("\\", "")
     assert "Not authorised for 2 topics" in lines
     assert "`pay, tax`: Grant DESCRIBE on these topics" in lines
 
@@ -140,8 +140,8 @@ def test_a_failing_poll_keeps_the_table_and_says_why(open_page: Open, feed: feed
     feed.failing_since_ms = state.now_ms() - 60_000
     feed.next_poll_ms = state.now_ms() + 30_000
     page = open_page()
-    assert "No new data since" in said(page)
-    assert "refuses the connection" in said(page)
+    assert "No new data since" in page_text(page)
+    assert "refuses the connection" in page_text(page)
     assert len(groups(page)) == 30
 
 
@@ -149,7 +149,7 @@ def test_old_data_turns_the_conclusion_grey(open_page: Open, feed: feeds.HandFee
     feed.report = feeds.report(at_ms=state.now_ms() - 120_000)
     page = open_page()
     assert page.title[0].value.startswith(":gray[")
-    assert "This data is old" in said(page)
+    assert "This data is old" in page_text(page)
 
 
 def test_pause_keeps_the_snapshot_and_resume_follows(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -158,7 +158,7 @@ def test_pause_keeps_the_snapshot_and_resume_follows(open_page: Open, feed: feed
     feed.report = feeds.report(synthetic.many(3), number=2, at_ms=state.now_ms())
     page.run()
     assert len(groups(page)) == 30
-    assert "paused" in said(page)
+    assert "paused" in page_text(page)
     page.button(key="pause").click().run()
     assert len(groups(page)) == 3
 
@@ -167,10 +167,10 @@ def test_a_paused_page_shows_no_other_cluster(open_page: Open, feed: feeds.HandF
     other = feeds.HandFeed(feeds.report(synthetic.many(3), at_ms=state.now_ms()))
     page = open_page(its=feeds.source(demo=feed, other=other), cluster="other")
     page.button(key="pause").click().run()
-    assert (len(groups(page)), "paused" in said(page)) == (3, True)
+    assert (len(groups(page)), "paused" in page_text(page)) == (3, True)
     page.query_params["cluster"] = "demo"  # as Back or a link does
     page.run()
-    assert (len(groups(page)), "paused" in said(page)) == (30, False)
+    assert (len(groups(page)), "paused" in page_text(page)) == (30, False)
 
 
 def test_a_group_is_not_carried_to_another_cluster(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -201,7 +201,7 @@ def test_a_cluster_that_never_answered_says_why_and_offers_a_try(open_page: Open
     feed.consecutive_failures = 3
     page = open_page()
     assert page.title[0].value == "`demo` cannot be read"
-    assert "3 attempts failed" in said(page)
+    assert "3 attempts failed" in page_text(page)
     page.button(key="try_now").click().run()
     assert feed.polled_now == [1]
 
@@ -216,7 +216,7 @@ def test_a_cluster_without_groups_teaches(open_page: Open, feed: feeds.HandFeed)
     feed.report = feeds.report([], at_ms=state.now_ms())
     page = open_page()
     assert page.title[0].value == "No consumer group yet"
-    assert "first member joins" in said(page)
+    assert "first member joins" in page_text(page)
 
 
 def test_two_clusters_can_be_switched(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -234,7 +234,7 @@ def test_at_most_five_thousand_rows_are_sent(open_page: Open, feed: feeds.HandFe
     page = open_page()
     assert len(page.dataframe[0].value) == 5_000
     assert "trend" not in page.dataframe[0].value.columns
-    assert "The first 5,000 of 5,003 groups" in said(page)
+    assert "The first 5,000 of 5,003 groups" in page_text(page)
 
 
 @pytest.mark.parametrize(("records", "shown"), [(0, "now"), (40, "< 1 min")])
@@ -336,10 +336,10 @@ def test_the_headline_and_the_group_page_have_the_time_of_the_table(open_page: O
     page = open_page(zone="UTC")
     since = page.dataframe[0].value.set_index("group").loc["fraud-scoring-v2", "since"]
     assert f"since {since} (15 min)" in page.title[0].value
-    assert SOURCES[OnsetSource.COMMIT] in said(page)
+    assert SOURCES[OnsetSource.COMMIT] in page_text(page)
     group = open_page("group", zone="UTC", group="fraud-scoring-v2")
     assert f"since {since} (15 min)" in group.title[0].value
-    assert SOURCES[OnsetSource.COMMIT] in said(group)
+    assert SOURCES[OnsetSource.COMMIT] in page_text(group)
 
 
 def test_files_have_the_onset_and_its_source() -> None:

@@ -10,11 +10,11 @@ from lag.polling.verdict_changes import VerdictChanges
 CLUSTER = ClusterSettings(name="demo", bootstrap_servers="localhost:1")
 
 
-@pytest.mark.parametrize(("said", "status"), [(None, FollowStatus()), ("true", FollowStatus()), ("false", None)])
+@pytest.mark.parametrize(("stated", "status"), [(None, FollowStatus()), ("true", FollowStatus()), ("false", None)])
 def test_records_are_followed_unless_it_is_switched_off(
-    monkeypatch: pytest.MonkeyPatch, said: str | None, status: FollowStatus | None
+    monkeypatch: pytest.MonkeyPatch, stated: str | None, status: FollowStatus | None
 ) -> None:
-    if said is not None:
-        monkeypatch.setenv("GROUPSCOPE_FOLLOW", said)
+    if stated is not None:
+        monkeypatch.setenv("GROUPSCOPE_FOLLOW", stated)
     polls = asgi.collector(CLUSTER, {}, Settings(), asgi.StoredHistory(), VerdictChanges())
     assert polls.following() == status

@@ -37,7 +37,7 @@ from lag.reset.model import Action, Kind, PartitionPlan, Plan, RecordHead
 from lag.reset.planning.make_plan import Request
 from tests.app import synthetic
 from tests.app.conftest import Open
-from tests.app.reading import asked, said, table, title
+from tests.app.reading import asked, page_text, table, title
 
 PLAN = Plan(
     Kind.OFFSETS, "c", "billing", GroupType.CLASSIC, 0, "Empty", None, (), "to earliest",
@@ -71,7 +71,7 @@ def test_a_link_with_a_text_that_is_too_long_plans_nothing(open_page: Open) -> N
     topics = f"{'x ' * 996} orders:12"
     page = open_page("reset", group="billing", topics=topics)
     assert not page.exception
-    assert "is not a text of at most 2,000 characters" in said(page)
+    assert "is not a text of at most 2,000 characters" in page_text(page)
     assert (page.button(key="reset_plan").disabled, page.text_input(key="reset_topics").value) == (True, "")
 
 
@@ -108,8 +108,8 @@ def test_a_wrong_link_fails_no_page(open_page: Open, wrong: dict[str, str]) -> N
 def test_a_plan_shows_totals_rows_and_the_command_to_apply(open_page: Open) -> None:
     page = with_plan(open_page("reset", group="billing"))
     assert not page.exception
-    assert formats.md("Changes 1 of 2 partitions of group billing: 5 records read again, 0 skipped.") in said(page)
-    assert formats.md("orders-1: the partition has no leader") in said(page)
+    assert formats.md("Changes 1 of 2 partitions of group billing: 5 records read again, 0 skipped.") in page_text(page)
+    assert formats.md("orders-1: the partition has no leader") in page_text(page)
     rows = table(page, "committed offset before and after")
     assert [None if pd.isna(to) else to for to in rows["to"]] == [2, None]
     assert any("groupscope reset apply plan.json --allow-writes" in code.value for code in page.code)
@@ -117,7 +117,7 @@ def test_a_plan_shows_totals_rows_and_the_command_to_apply(open_page: Open) -> N
 
 
 def test_a_plan_of_another_group_is_not_shown(open_page: Open) -> None:
-    assert "Changes 1 of 2" not in said(with_plan(open_page("reset", group="shipping")))
+    assert "Changes 1 of 2" not in page_text(with_plan(open_page("reset", group="shipping")))
 
 
 def test_a_server_that_may_write_asks_for_the_name(open_page: Open, demo_source: Any) -> None:
@@ -134,7 +134,7 @@ def as_visitor(its: Source, role: Role) -> Source:
 def test_a_viewer_is_not_offered_to_apply_a_plan(open_page: Open, demo_source: Any) -> None:
     page = with_plan(open_page("reset", its=as_visitor(demo_source, Role.VIEWER), group="billing"))
     assert not page.exception
-    assert "Applying the plan here requires the operator role for this group." in said(page)
+    assert "Applying the plan here requires the operator role for this group." in page_text(page)
     assert "reset_apply" not in keys(page)
     page = with_plan(open_page("reset", its=as_visitor(demo_source, Role.OPERATOR), group="billing"))
     assert page.button(key="reset_apply").disabled
@@ -147,7 +147,7 @@ def test_no_plan_is_made_for_or_from_a_group_that_the_roles_do_not_cover(
     page = open_page("reset", its=as_visitor(demo_source, Role.OPERATOR), **link)
     page.button(key="reset_plan").click().run()
     assert not page.exception
-    assert "Your roles do not cover group payroll" in said(page)
+    assert "Your roles do not cover group payroll" in page_text(page)
 
 
 @given(st.sampled_from(sorted(WAYS)), st.text(max_size=20))
@@ -189,8 +189,8 @@ def test_a_change_without_its_value_is_refused(open_page: Open, way: str) -> Non
     page = open_page("reset", group="billing-settlement", to=way)
     page.button(key="reset_plan").click().run()
     assert not page.exception
-    assert (" is missing" in said(page)) != (way == "file")
-    assert ("No file is chosen" in said(page)) == (way == "file")
+    assert (" is missing" in page_text(page)) != (way == "file")
+    assert ("No file is chosen" in page_text(page)) == (way == "file")
 
 
 def test_another_change_clears_the_value(open_page: Open) -> None:
@@ -206,7 +206,7 @@ def test_an_uploaded_file_is_part_of_the_choice(open_page: Open) -> None:
     uploader: Any = page.get("file_uploader")[0]
     page = with_plan(uploader.set_value(("o.csv", b"orders,0,1", "text/csv")).run(), choice=choice)
     assert not page.exception
-    assert "The choices have changed" not in said(page)
+    assert "The choices have changed" not in page_text(page)
 
 
 def test_a_static_member_is_chosen_among_those_of_the_group(open_page: Open, demo_source: Any) -> None:
@@ -222,7 +222,7 @@ def test_a_static_member_is_chosen_among_those_of_the_group(open_page: Open, dem
 def test_a_plan_of_earlier_choices_is_not_applied(open_page: Open, demo_source: Any) -> None:
     page = open_page("reset", its=may_write(demo_source), group="billing", to="latest")
     page = with_plan(page, choice=Choice("billing", "earliest", "", ()))
-    assert "The choices have changed since this plan was made" in said(page)
+    assert "The choices have changed since this plan was made" in page_text(page)
     assert "reset_apply" not in keys(page)
     page = with_plan(page, choice=Choice("billing", "latest", "", ()))
     assert "reset_apply" in keys(page)
@@ -242,12 +242,12 @@ def test_a_group_or_member_is_removed_by_typing_the_name(
     is_deletion = kind is Kind.DELETE_GROUP
     plan = replace(PLAN, kind=kind, partitions=rows if is_deletion else (), instance_id=None if is_deletion else "pod")
     page = with_plan(open_page("reset", its=may_write(demo_source), group="billing"), plan)
-    assert warned in said(page)
+    assert warned in page_text(page)
     assert page.button(key="reset_apply").label == label
     page.text_input(key="reset_confirm_0").set_value("billing").run()
     assert not page.button(key="reset_apply").disabled
     page.session_state["_reset_result"] = {"done": True, "error": None, "partitions": []}
-    assert done in said(page.run())
+    assert done in page_text(page.run())
     assert not page.exception
 
 

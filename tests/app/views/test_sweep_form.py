@@ -21,7 +21,7 @@ from lag.history.store import History
 from tests.app import feeds
 from tests.app.cli.commandline import run as run_command
 from tests.app.conftest import Open
-from tests.app.reading import asked, said, table, title
+from tests.app.reading import asked, page_text, table, title
 from tests.app.views import swept
 
 QUESTION = "Which assignor and how many members for my fleet?"
@@ -71,7 +71,7 @@ def test_before_the_first_sweep_the_page_shows_an_example_that_is_labelled(open_
     page = open_page("sweeps", its=source(tmp_path))
     assert not page.exception
     assert title(page) == QUESTION
-    assert "Example fleet, not your cluster" in said(page)
+    assert "Example fleet, not your cluster" in page_text(page)
     assert page.header[0].value.startswith("Example: 3 of 7 groups would gain: ")
     assert set(table(page, "7 groups")["group"]) == {path.stem for path in EXAMPLE_FLEET.glob("*.yaml")}
     assert list(tmp_path.iterdir()) == []
@@ -81,7 +81,7 @@ def test_a_group_of_the_example_is_labelled_too(open_page: Open) -> None:
     page = open_page("sweeps", its=source(None), group="order-fulfilment")
     assert not page.exception
     assert title(page).startswith("`order-fulfilment` would gain from cooperative\\-sticky on 4 members")
-    assert "Example fleet, not your cluster" in said(page)
+    assert "Example fleet, not your cluster" in page_text(page)
 
 
 def test_the_example_is_what_the_command_computes_today(tmp_path: Path) -> None:
@@ -99,26 +99,26 @@ def test_the_example_is_what_the_command_computes_today(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_a_sweep_runs_from_the_page_and_is_stored_in_the_history(open_page: Open, tmp_path: Path) -> None:
     page = chosen(open_page("sweeps", its=source(tmp_path)))
-    assert "1 group, 12 cases" in said(page)
+    assert "1 group, 12 cases" in page_text(page)
     run = started(page)
     assert (run.groups, run.cases) == (1, 12)
     page = ended(page)
     assert asked(page)["sweep"] == run.sweep_id
-    assert "12 cases of 1 group" in said(page)
-    assert "only in this session" not in said(page)
+    assert "12 cases of 1 group" in page_text(page)
+    assert "only in this session" not in page_text(page)
     assert list(table(page, "1 group")["group"]) == ["fraud-scoring-v2"]
     other = open_page("sweeps", its=source(tmp_path))
-    assert "12 cases of 1 group" in said(other)
-    assert f"sweep {run.sweep_id}" in said(other)
+    assert "12 cases of 1 group" in page_text(other)
+    assert f"sweep {run.sweep_id}" in page_text(other)
 
 
 @pytest.mark.process
 def test_without_a_history_the_result_stays_in_the_session_and_can_be_downloaded(open_page: Open) -> None:
     page = chosen(open_page("sweeps", its=source(None)))
-    assert "kept until you close or reload this page" in said(page)
+    assert "kept until you close or reload this page" in page_text(page)
     started(page)
     page = ended(page)
-    assert "only in this session" in said(page)
+    assert "only in this session" in page_text(page)
     assert len(state.all_cells(state.sweeps_of(page.session_state["_sweep_history"].root)[0])) == 12
     assert "sweep_all_cases" in {button.key for button in page.get("download_button")}
     assert title(open_page("sweeps", its=source(None))) == QUESTION
@@ -133,7 +133,7 @@ def test_progress_counts_groups_and_a_cancelled_run_stores_nothing(open_page: Op
     page.button(key="sweep_cancel").click().run()
     page = ended(page)
     assert run.is_cancelled
-    assert "The sweep was cancelled" in said(page)
+    assert "The sweep was cancelled" in page_text(page)
     assert title(page) == QUESTION
     assert list(tmp_path.iterdir()) == []
     assert chosen(page).button(key="sweep_run").disabled is False
@@ -155,7 +155,7 @@ def test_a_cluster_that_vanishes_during_a_run_does_not_end_it(open_page: Open, t
     page = chosen(open_page("sweeps", its=source(tmp_path, feed)))
     started(page)
     feed.report, feed.error = None, ConnectError("no broker answers")
-    assert "12 cases of 1 group" in said(ended(page))
+    assert "12 cases of 1 group" in page_text(ended(page))
 
 
 @pytest.mark.process
@@ -169,7 +169,7 @@ def test_two_tabs_run_a_sweep_each(open_page: Open, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("groups", "members", "told"),
+    ("groups", "members", "reported"),
     [
         ("", "many", "'many' is not a number of members"),
         ("no such group", "x1", "There is no group to sweep"),
@@ -178,12 +178,12 @@ def test_two_tabs_run_a_sweep_each(open_page: Open, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_run_is_refused_in_a_sentence(
-    open_page: Open, monkeypatch: pytest.MonkeyPatch, groups: str, members: str, told: str
+    open_page: Open, monkeypatch: pytest.MonkeyPatch, groups: str, members: str, reported: str
 ) -> None:
     monkeypatch.setattr(sweep_run, "MAX_CASES", 20)
     page = chosen(open_page("sweeps", its=source(None)), groups, members)
     assert not page.exception
-    assert told in said(page).replace("\\", "")
+    assert reported in page_text(page).replace("\\", "")
     assert page.button(key="sweep_run").disabled
 
 
@@ -192,7 +192,7 @@ def test_a_run_that_fails_says_why(open_page: Open, tmp_path: Path) -> None:
     (tmp_path / "sweep_groups").write_text("no folder")
     page = chosen(open_page("sweeps", its=source(tmp_path)))
     started(page)
-    text = said(ended(page)).replace("\\", "")
+    text = page_text(ended(page)).replace("\\", "")
     assert f"{tmp_path}/sweep_groups cannot be used" in text
     assert page.button(key="sweep_run").disabled is False
 
@@ -204,7 +204,7 @@ def test_more_runs_than_the_server_allows_are_refused(open_page: Open, monkeypat
     page = chosen(open_page("sweeps", its=source(None)))
     page.button(key="sweep_run").click().run()
     assert not page.exception
-    assert "sweeps are running on this server" in said(page)
+    assert "sweeps are running on this server" in page_text(page)
 
 
 def test_the_command_for_spark_has_the_choices_of_the_form(open_page: Open, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_the_command_for_spark_has_the_choices_of_the_form(open_page: Open, tmp_
 def test_before_the_first_poll_there_is_nothing_to_run(open_page: Open) -> None:
     page = open_page("sweeps", its=source(None, feeds.HandFeed()))
     assert not page.exception
-    assert "after the first poll" in said(page)
+    assert "after the first poll" in page_text(page)
     assert "sweep_run" not in {button.key for button in page.button}
     assert page.code[0].value.endswith("--history PATH")
 
@@ -228,7 +228,7 @@ def test_before_the_first_poll_there_is_nothing_to_run(open_page: Open) -> None:
 def test_without_a_cluster_there_is_the_example(open_page: Open) -> None:
     page = open_page("sweeps", its=feeds.source())
     assert not page.exception
-    assert "No cluster is configured" in said(page)
+    assert "No cluster is configured" in page_text(page)
     assert len(table(page, "7 groups")) == 7
 
 

@@ -26,7 +26,7 @@ from lag.sweeps.measures import row
 from lag.sweeps.plan import Case, Failure, Plan, SweepRequest, parse_member_counts
 from tests.app import feeds
 from tests.app.conftest import Open
-from tests.app.reading import alt, figure, said, table
+from tests.app.reading import alt, figure, page_text, table
 from tests.app.views import swept
 from tests.lag.sweeps.scenarios import empty, member, orders, shared
 
@@ -54,7 +54,7 @@ def open_sweeps(open_page: Open) -> Open:
     return opened
 
 
-def test_a_history_that_cannot_be_read_is_told_with_its_mend(open_sweeps: Any, tmp_path: Path) -> None:
+def test_a_history_that_cannot_be_read_is_reported_with_its_fix(open_sweeps: Any, tmp_path: Path) -> None:
     (tmp_path / "sweeps" / "_delta_log").mkdir(parents=True)
     (tmp_path / "sweeps" / "_delta_log" / "00000000000000000000.json").write_text("no log")
     page = open_sweeps(tmp_path)
@@ -66,7 +66,7 @@ def test_the_fleet_most_to_gain_first(open_sweeps: Any, root: Path) -> None:
     page = open_sweeps(root)
     assert not page.exception
     assert page.title[0].value == "2 of 3 groups would gain: 1 whose lag never drains now, 1 from another assignor"
-    assert "108 cases of 3 groups" in said(page)
+    assert "108 cases of 3 groups" in page_text(page)
     rows = table(page, "3 groups").set_index("group")
     assert list(rows.index) == ["slow", "idle", "orders"]
     drained = 600 / (65 - 60)  # once the partition with 60 records a second has a member for itself
@@ -106,8 +106,8 @@ def test_measure_and_failure_are_in_the_url(open_sweeps: Any, root: Path) -> Non
 
 def test_another_sweep_and_a_group_that_is_not_in_it(open_sweeps: Any, root: Path) -> None:
     page = open_sweeps(root, sweep="two", group="gone")
-    assert "sweep two" in said(page)
-    assert "`gone` is not in this sweep" in said(page)
+    assert "sweep two" in page_text(page)
+    assert "`gone` is not in this sweep" in page_text(page)
     assert open_sweeps(root).selectbox(key="sweep_pick").value == "one"
 
 
@@ -155,12 +155,12 @@ def test_a_case_that_cannot_be_has_no_click_and_says_why(open_sweeps: Any, tmp_p
     why = "No rack can fail: all members are in one."
     assert targets["hovertext"][0] == f"range · 2 members · –: {why}"
     assert targets["text"] == ["–", "–", "", ""]
-    text = said(clicked(page, "orders", "range", 2, "rack")).replace("\\", "")
+    text = page_text(clicked(page, "orders", "range", 2, "rack")).replace("\\", "")
     assert NOT_OPENED in text
     assert why in text
 
 
-def test_a_failure_that_no_case_can_have_is_said_in_place_of_pictures(open_sweeps: Any, tmp_path: Path) -> None:
+def test_a_failure_that_no_case_can_have_is_explained_in_place_of_pictures(open_sweeps: Any, tmp_path: Path) -> None:
     swept.sweep(
         tmp_path,
         its=[orders()],
@@ -168,20 +168,20 @@ def test_a_failure_that_no_case_can_have_is_said_in_place_of_pictures(open_sweep
     )
     page = open_sweeps(tmp_path, group="orders", failure="rack")
     assert not page.exception
-    assert "No case is possible: No rack can fail: no member has one." in said(page).replace("\\", "")
+    assert "No case is possible: No rack can fail: no member has one." in page_text(page).replace("\\", "")
     assert (len(page.get("plotly_chart")), len(table(page, "2 cases"))) == (0, 2)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "reported"),
     [
         ({"description": "x" * 2_200_000}, "This is more than 2,097,152 bytes (2 MB)"),
         ({"members": [{"id": "c-0", "topics": ["t"], "owned": {"gone": [0]}}]}, "members[0].owned.gone"),
     ],
     ids=["too large", "a topic that was deleted"],
 )
-def test_a_scenario_that_what_if_does_not_take_is_told(
-    open_sweeps: Any, tmp_path: Path, change: Any, told: str
+def test_a_scenario_that_what_if_does_not_accept_is_reported(
+    open_sweeps: Any, tmp_path: Path, change: Any, reported: str
 ) -> None:
     plan, header = Plan([orders()], swept.REQUEST), sweep_table.SweepHeader("one", "made-up", swept.AT)
     (its,) = sweep_table.groups(plan)
@@ -190,20 +190,20 @@ def test_a_scenario_that_what_if_does_not_take_is_told(
     page = open_sweeps(tmp_path, group="orders")
     assert not page.exception
     assert len(table(page, "18 cases")) == 18
-    text = said(clicked(page, "orders", "range", 3)).replace("\\", "")
-    assert f"{NOT_OPENED}:] {told}" in text
+    text = page_text(clicked(page, "orders", "range", 3)).replace("\\", "")
+    assert f"{NOT_OPENED}:] {reported}" in text
     assert len(table(page, "18 cases")) == 18
 
 
 @pytest.mark.parametrize("name", ["sweeps", "sweep_groups"])
-def test_rows_that_cannot_be_read_are_told(open_sweeps: Any, root: Path, tmp_path: Path, name: str) -> None:
+def test_rows_that_cannot_be_read_are_reported(open_sweeps: Any, root: Path, tmp_path: Path, name: str) -> None:
     copytree(root, tmp_path, dirs_exist_ok=True)
     for file in (tmp_path / name).glob("dt=*/*.parquet"):
         file.write_bytes(b"PAR1 no more")
     page = open_sweeps(tmp_path, group="orders")
     assert not page.exception
     assert page.title[0].value == "The history cannot be read"
-    assert f"{tmp_path}/{name} cannot be used" in said(page).replace("\\", "")
+    assert f"{tmp_path}/{name} cannot be used" in page_text(page).replace("\\", "")
 
 
 def test_looking_makes_no_table(open_sweeps: Any, root: Path, tmp_path: Path) -> None:
@@ -239,12 +239,12 @@ def test_many_numbers_of_members_come_in_portions_around_the_present_one(open_sw
     assert len(table(page, "30 cases")) == 30
 
 
-def test_a_sweep_that_is_not_there_is_said_and_names_are_text(open_sweeps: Any, tmp_path: Path) -> None:
+def test_a_missing_sweep_is_reported_and_names_are_text(open_sweeps: Any, tmp_path: Path) -> None:
     swept.sweep(tmp_path, "[a](http://b) *c*", its=[orders()])
     page = open_sweeps(tmp_path, sweep="nine")
-    assert "Sweep `nine` is not stored here" in said(page)
-    assert "sweep \\[a\\]\\(http\\:" in said(page)
-    assert "not stored here" not in said(open_sweeps(tmp_path))
+    assert "Sweep `nine` is not stored here" in page_text(page)
+    assert "sweep \\[a\\]\\(http\\:" in page_text(page)
+    assert "not stored here" not in page_text(open_sweeps(tmp_path))
 
 
 def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps: Any, tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps: Any, tmp_path
     page = open_sweeps(tmp_path, group="empty")
     assert not page.exception
     assert page.title[0].value == "The gain of `empty` is unknown: it has no members; now `range` on 0 members"
-    assert "framed" not in said(page)
+    assert "framed" not in page_text(page)
     swept.sweep(tmp_path, its=[empty(), shared()], asked=SweepRequest((), parse_member_counts("x1")))
     assert open_sweeps(tmp_path).title[0].value == "The gain of 2 groups is unknown"
 
@@ -284,14 +284,14 @@ def test_a_group_of_which_no_case_can_be_has_the_reason(root: Path) -> None:
     assert found["why"].notna().sum() == 1
 
 
-def test_members_to_spare_are_those_without_whom_the_busiest_has_no_more(root: Path) -> None:
+def test_spare_members_are_those_without_whom_the_busiest_has_no_more(root: Path) -> None:
     """Without the cases that help otherwise: with two members nobody has more than half, as now."""
     groups, cells = frames(root)
     found = gains(groups, cells[cells["members"] != 3]).set_index("group_id")
     assert tuple(found.loc["idle"][["gain", "to_members", "to_share", "hot_share"]]) == ("fewer", 2, 0.5, 0.5)
 
 
-def test_a_lag_that_no_case_drains_and_a_group_without_cases_are_told_apart(root: Path) -> None:
+def test_a_lag_that_no_case_drains_and_a_group_without_cases_are_distinguished(root: Path) -> None:
     groups, cells = frames(root)
     found = gains(groups, cells[(cells["members"] < 4) & (cells["group_id"] != "orders")]).set_index("group_id")
     assert (found.loc["slow", "gain"], found.loc["orders", "gain"]) == ("stuck", "unknown")

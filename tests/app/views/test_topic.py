@@ -19,7 +19,7 @@ from lag.verdict.judge import judge
 from lag.verdict.window.sample_window import SampleRing
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
-from tests.app.reading import said, table
+from tests.app.reading import page_text, table
 from tests.lag.make import End, cluster, deleted, end, failed, group
 
 HOUR_MS = 3_600_000
@@ -134,7 +134,7 @@ def soon(
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "reported"),
     [
         ([soon(2461)], "`g2461` is about to lose records of `t`: retention may delete unread ones in 41 min 1 s"),
         (
@@ -151,8 +151,8 @@ def soon(
         ([soon(0, lost=3)], "`g0` is losing records of `t`: Kafka deletes them unread"),
     ],
 )
-def test_less_than_an_hour_left_is_the_conclusion(rows: Any, told: str) -> None:
-    assert text.losing("`t`", topic_tables.soon(pd.DataFrame(rows))) == told
+def test_less_than_an_hour_left_is_the_conclusion(rows: Any, reported: str) -> None:
+    assert text.losing("`t`", topic_tables.soon(pd.DataFrame(rows))) == reported
 
 
 FAR = soon(np.nan, at_most_s=3601)
@@ -195,7 +195,7 @@ def test_partitions_show_the_most_urgent_groups_and_say_how_many_are_not_shown(
     lags = [c for c in table(page, "with offsets").columns if c.startswith("lag: ")]
     assert lags == [f"lag: g{i:03}" for i in range(MAX_LAG_COLUMNS)]
     assert len(table(page, "Groups that read")) == 30
-    assert f"{MAX_LAG_COLUMNS} most urgent of 30 groups" in said(page)
+    assert f"{MAX_LAG_COLUMNS} most urgent of 30 groups" in page_text(page)
 
 
 def test_a_text_filter_over_the_groups_leads_to_all_of_them(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -203,15 +203,15 @@ def test_a_text_filter_over_the_groups_leads_to_all_of_them(open_page: Open, fee
     page = open_page("topics", topic="t", readers_q="G029")
     assert table(page, "Groups that read")["group"].tolist() == ["g029"]
     assert [c for c in table(page, "with offsets").columns if c.startswith("lag: ")] == ["lag: g029"]
-    assert "most urgent of" not in said(page)
-    assert "No group passes" in said(open_page("topics", topic="t", readers_q="nobody"))
+    assert "most urgent of" not in page_text(page)
+    assert "No group passes" in page_text(open_page("topics", topic="t", readers_q="nobody"))
 
 
 def test_partitions_beyond_the_limit_are_counted(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = one_topic(1, 5_003)
     page = open_page("topics", topic="t")
     assert len(table(page, "with offsets")) == 5_000
-    assert "The first 5,000 of 5,003 partitions" in said(page)
+    assert "The first 5,000 of 5,003 partitions" in page_text(page)
 
 
 def test_groups_beyond_the_limit_are_counted(
@@ -221,7 +221,7 @@ def test_groups_beyond_the_limit_are_counted(
     feed.report = one_topic(6)
     page = open_page("topics", topic="t")
     assert table(page, "Groups that read")["group"].tolist() == ["g000", "g001", "g002", "g003"]
-    assert "The first 4 of 6 groups" in said(page)
+    assert "The first 4 of 6 groups" in page_text(page)
 
 
 def test_the_groups_of_a_topic_can_be_downloaded(open_page: Open) -> None:

@@ -18,7 +18,7 @@ from lag.verdict.window.sample_window import SampleRing, Window
 from lag.verdict.window.time_to_loss import NoTime
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
-from tests.app.reading import alt, figure, said, table
+from tests.app.reading import alt, figure, page_text, table
 from tests.lag.make import End, cluster, deleted, end, failed, group
 from tests.support.known import known
 
@@ -27,7 +27,7 @@ def test_the_slowest_reader_is_the_conclusion(open_page: Open) -> None:
     page = open_page("topics")
     assert not page.exception
     assert page.title[0].value == "`billing-settlement` is furthest behind: 1,181,855 records on `billing.events`"
-    assert "13 topics, 1 of them deleted" in said(page)
+    assert "13 topics, 1 of them deleted" in page_text(page)
 
 
 def test_each_topic_has_its_groups_lag_and_size(open_page: Open) -> None:
@@ -75,20 +75,20 @@ def test_a_deleted_topic_names_who_still_keeps_commits(open_page: Open) -> None:
     assert page.title[0].value.startswith("`returns.v1` does not exist, but 1 group ")
 
 
-def test_an_unknown_topic_is_said_to_be_unknown(open_page: Open) -> None:
+def test_an_unknown_topic_is_reported_as_unknown(open_page: Open) -> None:
     page = open_page("topics", topic="nope")
     assert not page.exception
     assert page.title[0].value == "`nope` does not exist"
 
 
 @pytest.mark.parametrize(
-    ("retention_ms", "told"),
+    ("retention_ms", "reported"),
     [(604_800_000, "retention 7 days"), (-1, "no time-based retention"), (None, "retention unknown")],
 )
-def test_retention_of_a_topic(open_page: Open, feed: feeds.HandFeed, retention_ms: int | None, told: str) -> None:
+def test_retention_of_a_topic(open_page: Open, feed: feeds.HandFeed, retention_ms: int | None, reported: str) -> None:
     topics = feed.report.snapshot.topics
     topics["orders"] = replace(topics["orders"], retention_ms=retention_ms)
-    assert told in said(open_page("topics", topic="orders"))
+    assert reported in page_text(open_page("topics", topic="orders"))
 
 
 def test_readers_are_counted_from_the_offset_table_columns() -> None:
@@ -130,7 +130,7 @@ def test_a_partition_that_only_the_last_poll_has_read_is_the_reason_for_no_produ
 def test_the_first_poll_says_why_there_is_no_produce_rate(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report(at_ms=state.now_ms(), samples=1)
     page = open_page("topics", topic="orders")
-    assert "produce rate unknown: two polls are needed" in said(page)
+    assert "produce rate unknown: two polls are needed" in page_text(page)
 
 
 def test_records_of_a_topic_are_not_known_when_those_of_a_partition_are_not() -> None:
@@ -158,8 +158,8 @@ def test_a_topic_has_the_verdict_of_its_only_group_without_lag(committed: dict[s
     assert (frame.loc["t", "urgent_group"], frame.loc["t", "urgent_status"]) == ("g", verdict)
     window = SampleRing().append(snapshot)
     readers = topic_tables.view(snapshot, judge(snapshot, window), window, "t").readers
-    told = text.all_topics(frame.reset_index()), text.one_topic("t", snapshot.topics["t"], readers, readers[:0])
-    assert all(f"unknown: {verdict[2:]}" in one and "behind" not in one for one in told)
+    reported = text.all_topics(frame.reset_index()), text.one_topic("t", snapshot.topics["t"], readers, readers[:0])
+    assert all(f"unknown: {verdict[2:]}" in one and "behind" not in one for one in reported)
 
 
 def test_a_topic_whose_groups_have_no_lag_says_so() -> None:
@@ -307,6 +307,6 @@ def test_on_a_phone_the_map_is_a_list(open_page: Open, monkeypatch: pytest.Monke
 
 def test_a_map_beyond_its_limits_is_left_out_and_says_so(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report(synthetic.many(61), at_ms=state.now_ms())
-    assert "61 groups" in said(open_page("topics"))
+    assert "61 groups" in page_text(open_page("topics"))
     assert not open_page("topics").get("plotly_chart")
     assert len(figure(open_page("topics", topics_q="topic-0"), "who_reads_what")["layout"]["yaxis"]["ticktext"]) == 7

@@ -36,7 +36,7 @@ from assignors.whatif.events import (
 )
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
-from tests.app.reading import said
+from tests.app.reading import page_text
 from tests.support.known import the
 from tests.support.scenes import join, scenario
 
@@ -99,14 +99,14 @@ def test_hand_over_of_two_partitions(open_page: Open) -> None:
 def test_the_recommendation_names_the_assignor_and_the_reason(
     open_page: Open, name: str, choice: str, reason: str
 ) -> None:
-    shown = said(open_page("whatif", example=name))
+    shown = page_text(open_page("whatif", example=name))
     assert choice in shown
     assert reason in shown
 
 
 def test_a_group_without_members_has_no_recommendation(open_page: Open) -> None:
     its = replace(load_scenario(examples()["cooperative-hand-over"]), events=(), members=())
-    assert "rather than change to" not in said(open_page("whatif", scenario=link_codec.pack(its)))
+    assert "rather than change to" not in page_text(open_page("whatif", scenario=link_codec.pack(its)))
 
 
 def test_a_live_group_without_events_is_as_it_is(open_page: Open) -> None:
@@ -131,13 +131,13 @@ def test_add_undo_and_redo_of_a_member(open_page: Open) -> None:
 def test_two_members_join_one_after_the_other_or_together(open_page: Open) -> None:
     page = open_page("whatif", example="cooperative-hand-over")
     page = click(click(page, "Clear").number_input(key="whatif_count").set_value(2).run(), "Add")
-    assert said(page).count("in a separate rebalance") == 2
+    assert page_text(page).count("in a separate rebalance") == 2
     one_by_one = table(page).loc["range"]["rebalances"]
     page = click(page, "Undo")
     page = click(page.button_group(key="whatif_together").set_value("together").run(), "Add")
     assert not page.exception
-    assert said(page).count("in one rebalance with the others") == 2
-    assert "2 events" in said(page)
+    assert page_text(page).count("in one rebalance with the others") == 2
+    assert "2 events" in page_text(page)
     assert (one_by_one, table(page).loc["range"]["rebalances"]) == (3, 2)  # with the change to range
 
 
@@ -150,7 +150,7 @@ def test_a_link_opens_the_same_what_if(open_page: Open) -> None:
 def test_another_assignor_and_step_are_in_the_url(open_page: Open) -> None:
     page = open_page("whatif", example="cooperative-hand-over", assignor="range", gen="1")
     assert page.title[0].value.startswith("`c3` joins, with `range`: ")
-    assert "Generation 8: all members change to range" in said(page).replace("\\", "")
+    assert "Generation 8: all members change to range" in page_text(page).replace("\\", "")
 
 
 @pytest.mark.parametrize("step", ["99", "-1", "x", "1e9", "٣"])
@@ -159,29 +159,31 @@ def test_a_step_that_is_not_there_is_the_nearest_or_the_default(open_page: Open,
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "reported"),
     [
         ({"example": "nonsense"}, "There is no example 'nonsense'"),
         ({"scenario": "junk"}, "cannot be read"),
         ({"group": "no-such-group"}, "is not on this cluster"),
     ],
 )
-def test_a_start_that_is_not_there_is_told(open_page: Open, query: dict[str, str], told: str) -> None:
+def test_a_start_that_is_not_there_is_reported(open_page: Open, query: dict[str, str], reported: str) -> None:
     page = open_page("whatif", **query)
     assert not page.exception
-    assert told in said(page)
+    assert reported in page_text(page)
 
 
-def test_a_group_that_changes_underneath_is_told(open_page: Open, feed: feeds.HandFeed) -> None:
+def test_a_group_that_changes_meanwhile_is_reported(open_page: Open, feed: feeds.HandFeed) -> None:
     page = open_page("whatif", group="orders-enrichment")
     gone = [spec for spec in synthetic.specs() if spec.group_id != "orders-enrichment"]
     feed.report = feeds.report(gone, number=2, at_ms=state.now_ms())
     page = page.run()
     assert not page.exception
-    assert "`orders-enrichment` no longer exists" in said(page)
+    assert "`orders-enrichment` no longer exists" in page_text(page)
 
 
-def test_a_group_that_has_changed_is_told_how_and_started_again_from(open_page: Open, feed: feeds.HandFeed) -> None:
+def test_a_changed_group_says_how_it_changed_and_can_be_started_from_again(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
     page = click(open_page("whatif", group="orders-enrichment"), "Add")
     now = [
         replace(spec, members=spec.members[:3]) if spec.group_id == "orders-enrichment" else spec
@@ -189,12 +191,12 @@ def test_a_group_that_has_changed_is_told_how_and_started_again_from(open_page: 
     ]
     feed.report = feeds.report(now, number=2, at_ms=state.now_ms())
     page = page.run()
-    told = "The group has changed"
-    assert told in said(page)
-    assert "enrich\\-static\\-3 timed out or was removed" in said(page)
+    reported = "The group has changed"
+    assert reported in page_text(page)
+    assert "enrich\\-static\\-3 timed out or was removed" in page_text(page)
     page = click(page, "Start again")
     assert not page.exception
-    assert told not in said(page)
+    assert reported not in page_text(page)
     assert "scenario" not in page.query_params
     assert page.title[0].value.startswith("12 partitions on 3 members")
 
@@ -218,18 +220,20 @@ def test_a_topic_in_the_url_that_is_not_there_is_all_of_them(open_page: Open) ->
 
 def test_what_the_brokers_plans_rest_on_stands_under_the_table(open_page: Open) -> None:
     page = open_page("whatif", example="cooperative-hand-over")
-    assert "`uniform`, `server-range`: the topic ids are unknown" in said(page)
-    assert "older than 21" in said(page)
+    assert "`uniform`, `server-range`: the topic ids are unknown" in page_text(page)
+    assert "older than 21" in page_text(page)
 
 
-def test_topic_ids_that_are_known_are_said_to_be(open_page: Open) -> None:
+def test_topic_ids_that_are_known_are_marked_as_known(open_page: Open) -> None:
     its = load_scenario(examples()["cooperative-hand-over"])
     known = {name: replace(topic, topic_id="q6lCBgVqOKRKTHAPNzudtg") for name, topic in its.topics.items()}
     page = open_page("whatif", scenario=link_codec.pack(replace(its, topics=known)))
-    assert "`uniform`, `server-range`: computed with the topics' ids" in said(page)
+    assert "`uniform`, `server-range`: computed with the topics' ids" in page_text(page)
     created = Event(90_000, CreateTopic(Topic("new", 1)))
     more = replace(its, topics=known, events=(*its.events, created))
-    assert "`server-range`: 1 of 2 topic ids is unknown" in said(open_page("whatif", scenario=link_codec.pack(more)))
+    assert "`server-range`: 1 of 2 topic ids is unknown" in page_text(
+        open_page("whatif", scenario=link_codec.pack(more))
+    )
 
 
 def test_without_a_cluster_examples_still_work(open_page: Open) -> None:
@@ -251,7 +255,7 @@ def test_worked_examples_stand_beside_kafkas_assignors(open_page: Open) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reported"),
     [
         ("Raises", "raised ZeroDivisionError"),
         ("Forgets", "orders-0, orders-1, orders-2 and 3 more have no owner"),
@@ -259,16 +263,16 @@ def test_worked_examples_stand_beside_kafkas_assignors(open_page: Open) -> None:
         ("Absent", "cannot be loaded"),
     ],
 )
-def test_a_plugin_that_fails_is_told_and_the_others_stand(open_page: Open, name: str, told: str) -> None:
+def test_a_plugin_that_fails_is_reported_and_the_others_stand(open_page: Open, name: str, reported: str) -> None:
     its = with_plugins(f"tests.app.bad_plugins:{name}")
     page = open_page("whatif", its=its, example="cooperative-hand-over")
     assert not page.exception
-    assert f"`{name}` cannot compute an assignment:" in said(page)
-    assert told in said(page).replace("\\", "")
+    assert f"`{name}` cannot compute an assignment:" in page_text(page)
+    assert reported in page_text(page).replace("\\", "")
     assert table(page).loc["range", "moved"] == 3
 
 
-def test_an_event_on_a_member_that_never_came_is_told_once_and_can_be_undone(open_page: Open) -> None:
+def test_an_event_on_a_member_that_never_came_is_reported_once_and_can_be_undone(open_page: Open) -> None:
     scenario = load_scenario(examples()["cooperative-hand-over"])
     left = replace(scenario, events=(*scenario.events, Event(60_000, Leave("c3"))))
     page = open_page("whatif", scenario=link_codec.pack(left))
@@ -277,7 +281,7 @@ def test_an_event_on_a_member_that_never_came_is_told_once_and_can_be_undone(ope
     assert not page.exception
     assert page.title[0].value == "`cooperative-sticky` cannot compute an assignment"
     reason = "No assignor can compute an assignment:] Event 1 at 60 s (leave c3): No member is named 'c3'."
-    assert said(page).replace("\\", "").count(reason) == 1
+    assert page_text(page).replace("\\", "").count(reason) == 1
     assert click(page, "Undo").title[0].value == before
 
 
@@ -299,15 +303,15 @@ def test_long_and_odd_names_are_cut_and_stay_text(open_page: Open) -> None:
     assert not page.exception
     cut = "m" * 15 + "…" + "m" * 16
     assert page.title[0].value.startswith(f"`{cut}` leaves: ")
-    assert f"Generation 2: {cut} leaves; " in said(page).replace("\\", "")
+    assert f"Generation 2: {cut} leaves; " in page_text(page).replace("\\", "")
 
 
-def test_members_of_one_client_id_are_told_apart_by_the_end_of_their_id(open_page: Open) -> None:
+def test_members_of_one_client_id_are_distinguished_by_the_end_of_their_id(open_page: Open) -> None:
     members = tuple(Member(f"app-{n}", client_id="app", topics=("orders",)) for n in ("aaaa1", "bbbb2"))
     scenario = Scenario("s", "range", {"orders": Topic("orders", 4)}, members, (Event(1000, Leave("app-bbbb2")),))
     page = open_page("whatif", scenario=link_codec.pack(scenario))
     assert page.title[0].value.startswith("`app…bbb2` leaves: ")
-    assert "Generation 2: app…bbb2 leaves; " in said(page).replace("\\", "")
+    assert "Generation 2: app…bbb2 leaves; " in page_text(page).replace("\\", "")
 
 
 def test_a_lag_that_never_drains_names_who_cannot_keep_up(open_page: Open) -> None:
@@ -320,7 +324,7 @@ def test_an_unknown_drain_time_has_its_reason(open_page: Open) -> None:
     page = open_page(
         "whatif", scenario=link_codec.pack(replace(scenario, loads=replace(scenario.loads, produced_per_s={})))
     )
-    assert "Drain time unknown: the produce rate of " in said(page)
+    assert "Drain time unknown: the produce rate of " in page_text(page)
 
 
 def test_an_edited_example_leaves_its_name_in_the_url_behind(open_page: Open) -> None:
@@ -370,7 +374,7 @@ def test_events_stop_at_a_thousand(open_page: Open) -> None:
     events = tuple(Event(0, ChangeRack("c1", "r")) for _ in range(draft.MOST_EVENTS))
     page = open_page("whatif", scenario=link_codec.pack(replace(scenario, events=events)))
     assert not page.exception
-    assert "993 to 1,000 of 1,000" in said(page)
+    assert "993 to 1,000 of 1,000" in page_text(page)
     assert page.button(key="whatif_add").disabled
 
 
@@ -380,12 +384,12 @@ def test_every_event_of_many_can_be_seen_and_taken_out(open_page: Open) -> None:
     page = open_page("whatif", scenario=link_codec.pack(replace(scenario, events=events)))
     assert page.button(key="whatif_later").disabled
     page = page.button(key="whatif_earlier").click().run().button(key="whatif_earlier").click().run()
-    assert "1 to 4 of 20" in said(page)
+    assert "1 to 4 of 20" in page_text(page)
     assert page.button(key="whatif_earlier").disabled
     page = page.button(key="whatif_drop_0").click().run()
-    assert "1 to 3 of 19" in said(page)
+    assert "1 to 3 of 19" in page_text(page)
     assert link_codec.unpack(page.query_params["scenario"]).events == events[1:]
-    assert "4 to 11 of 19" in said(page.button(key="whatif_later").click().run())
+    assert "4 to 11 of 19" in page_text(page.button(key="whatif_later").click().run())
 
 
 def test_an_event_that_is_added_is_seen_among_many(open_page: Open) -> None:
@@ -393,7 +397,7 @@ def test_an_event_that_is_added_is_seen_among_many(open_page: Open) -> None:
     events = tuple(Event(1000 * at, ChangeRack("c1", f"r{at}")) for at in range(1, 21))
     page = open_page("whatif", scenario=link_codec.pack(replace(scenario, events=events)))
     page = click(page.button(key="whatif_earlier").click().run(), "Add")
-    assert "14 to 21 of 21" in said(page)
+    assert "14 to 21 of 21" in page_text(page)
 
 
 def test_what_a_member_can_process_is_taken_back_by_undo(open_page: Open) -> None:
@@ -425,16 +429,16 @@ def test_a_topic_that_is_deleted_leaves_the_subscription_of_newcomers(open_page:
 
 def test_capacity_of_a_live_group_says_over_what_time_it_was_seen(open_page: Open) -> None:
     page = open_page("whatif", group="orders-enrichment")
-    told = "the highest rate of a member that had records waiting, over 14 min 50 s: 120.0 records a second"
-    assert told in said(page).replace("\\", "")
+    reported = "the highest rate of a member that had records waiting, over 14 min 50 s: 120.0 records a second"
+    assert reported in page_text(page).replace("\\", "")
 
 
-def test_a_scenario_too_large_for_a_page_is_told(open_page: Open) -> None:
+def test_a_scenario_too_large_for_a_page_is_reported(open_page: Open) -> None:
     events = tuple(Event(at, AddPartitions("t", 100_000 + at)) for at in range(1, 30))
     scenario = Scenario("s", "range", {"t": Topic("t", 100_000)}, (Member("a", topics=("t",)),), events)
     page = open_page("whatif", scenario=link_codec.pack(scenario))
     assert not page.exception
-    assert "too many for a page" in said(page)
+    assert "too many for a page" in page_text(page)
 
 
 def test_a_partition_that_moves_twice_is_two_moves_and_one_partition(open_page: Open) -> None:
@@ -444,7 +448,7 @@ def test_a_partition_that_moves_twice_is_two_moves_and_one_partition(open_page: 
     assert "3 of 6 partitions move, 6 moves in 2 rebalances" in page.title[0].value
     row = table(page).loc["range"]
     assert (row["moved"], row["stayed"], row["rebalances"]) == (6, 6, 2)
-    assert "4 moves instead of 6" in said(page)
+    assert "4 moves instead of 6" in page_text(page)
     titles = [open_page("generations", scenario=link_codec.pack(its), gen=at).title[0].value for at in ("1", "2")]
     assert [one.partition("; ")[2] for one in titles] == ["3 of 6 partitions moved"] * 2
     printed = [line for made in assignors.fold(its) for line in lines(made)]
@@ -458,7 +462,7 @@ NOT_READ = (Event(1, CreateTopic(Topic("new", 1))),)
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({"events": NOTHING_READ}, "6 of 6 partitions move, 2 members idle"),
         ({"events": NOBODY_LEFT}, "6 of 6 partitions move, 9 moves in 2 rebalances, no members left"),
@@ -468,11 +472,11 @@ NOT_READ = (Event(1, CreateTopic(Topic("new", 1))),)
         ({"events": (), "members": (), "topics": {}}, "This group has no members: add one to see its partitions"),
     ],
 )
-def test_groups_with_nothing_left(open_page: Open, changes: Any, told: str) -> None:
+def test_groups_with_nothing_left(open_page: Open, changes: Any, reported: str) -> None:
     scenario = replace(load_scenario(examples()["cooperative-hand-over"]), **changes)
     page = open_page("whatif", scenario=link_codec.pack(scenario))
     assert not page.exception
-    assert page.title[0].value.endswith(told)
+    assert page.title[0].value.endswith(reported)
 
 
 REFUSED = {"gdpr-erasure-worker", "returns-processor", "streams-order-totals"}
@@ -483,7 +487,7 @@ REFUSED = {"gdpr-erasure-worker", "returns-processor", "streams-order-totals"}
 def test_every_live_group_opens_or_says_why_not(open_page: Open, group: Any) -> None:
     page = open_page("whatif", group=group)
     assert not page.exception
-    assert ("The scenario cannot be loaded" in said(page)) == (group in REFUSED)
+    assert ("The scenario cannot be loaded" in page_text(page)) == (group in REFUSED)
 
 
 @pytest.mark.parametrize("name", ["ünï", "a/b", "..", "with blank"])
@@ -492,7 +496,7 @@ def test_a_topic_that_kafka_would_not_take_cannot_be_created(open_page: Open, na
     page = page.selectbox(key="whatif_what").select("A topic is created").run()
     page = page.text_input(key="whatif_created").input(name).run()
     assert page.button(key="whatif_add").disabled
-    assert "A topic name consists of ASCII letters" in said(page)
+    assert "A topic name consists of ASCII letters" in page_text(page)
     assert not page.text_input(key="whatif_created").input("a.b-c_1").run().button(key="whatif_add").disabled
 
 
@@ -547,7 +551,7 @@ def test_workers_come_to_the_same_as_this_process(open_page: Open, workers: pool
     pool.install(None)
     state.clear()
     here = open_page("whatif", example="checkout-scales-out")
-    assert said(page) == said(here)
+    assert page_text(page) == page_text(here)
     assert page.dataframe[0].value.equals(here.dataframe[0].value)
 
 
@@ -560,10 +564,10 @@ def test_a_what_if_without_a_result_in_time_says_so_and_can_be_changed(
         hurried.setattr(draft_state, "computed", partial(pool.computed, deadline_s=0.001))
         page = open_page("whatif", example="checkout-scales-out")
     assert not page.exception
-    assert "so the computation was stopped" in said(page)
-    assert "Remove events, or use" in said(page)
+    assert "so the computation was stopped" in page_text(page)
+    assert "Remove events, or use" in page_text(page)
     page.query_params["example"] = "hot-member"
-    assert "was stopped" not in said(page.run())
+    assert "was stopped" not in page_text(page.run())
 
 
 def test_a_what_if_that_finds_no_free_worker_is_computed_with_the_next_drawing(
@@ -575,5 +579,5 @@ def test_a_what_if_that_finds_no_free_worker_is_computed_with_the_next_drawing(
     with monkeypatch.context() as crowded:
         crowded.setattr(draft_state, "computed", busy)
         page = open_page("whatif", example="checkout-scales-out")
-    assert "The server already has 3 computations running" in said(page)
-    assert "already has 3 computations" not in said(page.run())
+    assert "The server already has 3 computations running" in page_text(page)
+    assert "already has 3 computations" not in page_text(page.run())

@@ -13,7 +13,7 @@ from assignors.scenario import examples, load_scenario
 from assignors.whatif.backlog import Backlog
 from assignors.whatif.events import AddPartitions, Event
 from tests.app.conftest import Open
-from tests.app.reading import said
+from tests.app.reading import page_text
 
 SLOW = Backlog(np.array([600.0, 0.0]), np.array([-1.0, 0.0]))
 QUICK = Backlog(np.array([600.0, 0.0]), np.array([-6.0, 0.0]))
@@ -45,7 +45,7 @@ def test_a_line_is_missing_with_its_reason(open_page: Open) -> None:
     grows = replace(its, events=(Event(1_000, AddPartitions("orders", 12)),))
     page = open_page("whatif", scenario=link_codec.pack(grows))
     assert not page.exception
-    assert "There is no line “after the events”: the lag of" in said(page)
+    assert "There is no line “after the events”: the lag of" in page_text(page)
 
 
 @pytest.mark.parametrize("name", ["cooperative-hand-over", "hot-member"])

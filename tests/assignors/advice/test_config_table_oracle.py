@@ -69,10 +69,10 @@ Sides = tuple[dict[str, Any], Mapping[str, Definition]]
 def test_the_table_has_kafkas_names_types_and_defaults(sides: Sides) -> None:
     keys, ours = sides
     assert {name: str(key.type()) for name, key in keys.items()} == {name: its.type for name, its in ours.items()}
-    told = {name: str(its.default) for name, its in ours.items() if its.default is not None}
-    assert {name: as_text(keys[name].defaultValue) for name in told} == told
+    reported = {name: str(its.default) for name, its in ours.items() if its.default is not None}
+    assert {name: as_text(keys[name].defaultValue) for name in reported} == reported
     numbers = {name for name, its in ours.items() if its.is_whole and keys[name].defaultValue is not None}
-    assert numbers <= told.keys()
+    assert numbers <= reported.keys()
 
 
 def as_text(default: Any) -> str:
@@ -106,11 +106,11 @@ def test_each_value_is_taken_or_refused_as_kafka_does(sides: Sides) -> None:
     assert len(tried) > 3_000
 
 
-def test_bounds_and_words_are_told_as_kafka_lists_them(sides: Sides) -> None:
+def test_bounds_and_words_are_shown_as_kafka_lists_them(sides: Sides) -> None:
     keys, ours = sides
     for name, its in ours.items():
-        told = str(keys[name].validator) if keys[name].validator is not None else ""
-        assert sorted(told.partition("[")[2].rstrip("]").lower().split(", ")) == sorted(listed(its)), name
+        reported = str(keys[name].validator) if keys[name].validator is not None else ""
+        assert sorted(reported.partition("[")[2].rstrip("]").lower().split(", ")) == sorted(listed(its)), name
 
 
 def listed(its: Definition) -> list[str]:

@@ -167,7 +167,7 @@ def test_fast_ways_equal_the_exact_ones(seed: int, block: int, monkeypatch: pyte
 @pytest.mark.parametrize(
     "others", [("a", "b", "c"), ("a", "c")], ids=["equal subscriptions", "different subscriptions"]
 )
-def test_a_plan_from_before_the_topics_were_recreated_is_read_anew(others: tuple[str, ...]) -> None:
+def test_a_plan_from_before_the_topics_were_recreated_is_read_again(others: tuple[str, ...]) -> None:
     """Java's maps have the ids as keys: with new ids, what a member owns is listed in another order."""
     subscriptions = {"m0": ("a", "b", "c"), "m1": others, "m2": others, "m3": others}
 

@@ -154,7 +154,7 @@ def test_a_topic_of_249_characters() -> None:
     assert list(load_scenario(HEAD.replace("orders", name)).topics) == [name]
 
 
-def test_what_kafka_allows_and_nobody_means_is_a_warning() -> None:
+def test_what_kafka_allows_and_no_user_intends_is_a_warning() -> None:
     text = (
         HEAD.replace("topics: [orders]}", "topics: [orders, order], owned: {orders: [0, 1]}}")
         + "  - {id: c2, owned: {orders: [3, 1]}}\n"

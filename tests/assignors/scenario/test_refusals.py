@@ -31,7 +31,7 @@ def with_event(event: str) -> str:
     return f"{HEAD}events:\n  - {event}\n"
 
 
-def test_errors_of_shape_and_of_sense_are_told_at_once() -> None:
+def test_errors_of_shape_and_of_sense_are_reported_at_once() -> None:
     text = """\
 schema_version: 1
 name: shop

@@ -34,7 +34,7 @@ def test_settings_are_read_under_kafkas_names_and_others_of_kafka_are_ignored() 
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ({"session.timeout": 1}, "Kafka has no setting 'session.timeout'. Did you mean 'session.timeout.ms'?"),
         ({"simulated.latncy.ms": 1}, "Did you mean 'simulated.latency.ms'?"),
@@ -101,8 +101,8 @@ def test_settings_are_read_under_kafkas_names_and_others_of_kafka_are_ignored() 
         ({"simulated.freeze": "all"}, "simulated.freeze is 'all': the simulator expects polling or process."),
     ],
 )
-def test_what_kafka_or_we_refuse(given: dict[str, Setting], told: str) -> None:
-    with pytest.raises(SettingsError, match=told):
+def test_what_kafka_or_we_refuse(given: dict[str, Setting], reported: str) -> None:
+    with pytest.raises(SettingsError, match=reported):
         read(given)
 
 
@@ -133,7 +133,7 @@ def test_a_heartbeat_without_pause_is_played_as_one_each_millisecond_and_no_dela
     assert (settings.client.heartbeat_interval_ms, settings.broker.initial_rebalance_delay_ms) == (1, 0)
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     with pytest.raises(SettingsError) as refused:
         read({"sesion.timeout.ms": 1, "max.poll.interval.ms": "x", "simulated.freeze": "no"})
     assert len(str(refused.value).splitlines()) == 3

@@ -133,7 +133,7 @@ def test_a_member_that_joins_by_pattern_gets_what_is_there_then() -> None:
     assert made[-1].after.by_member == {"B": (TopicPartition("t2", 0),)}
 
 
-def test_nobody_is_left_and_somebody_comes_back() -> None:
+def test_all_members_leave_and_one_comes_back() -> None:
     made = assignors.fold(scenario("sticky", "A", Leave("A"), join("B")))
     assert [(generation.number, plan) for generation, plan in zip(made, plans(made), strict=True)] == [
         (1, {"A": "t-0 t-1 t-2 t-3 t-4 t-5"}),
@@ -142,7 +142,7 @@ def test_nobody_is_left_and_somebody_comes_back() -> None:
     ]
 
 
-def test_events_that_nobody_notices_make_no_generation() -> None:
+def test_events_that_no_member_notices_make_no_generation() -> None:
     quiet = (
         AddPartitions("u", 9),
         CreateTopic(Topic("v", 3)),
@@ -211,7 +211,7 @@ def test_a_change_between_clients_and_broker_keeps_who_owned_what(old: str, new:
     assert (made[1].quality.moved, made[1].quality.paused) == (0, 0)
 
 
-def test_a_share_group_begins_anew() -> None:
+def test_a_share_group_starts_over() -> None:
     made = assignors.fold(scenario("uniform", "A B", UseAssignor("share-simple")))
     fresh = assignors.fold(scenario("share-simple", "A B"))
     assert plans(made)[1] == plans(fresh)[0]
@@ -273,7 +273,7 @@ def test_capacity_comes_along_with_a_member_that_joins() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("action", "stated"),
     [
         (Leave("Ab"), "Event 2 at 2 s (leave Ab): No member is named 'Ab'. Did you mean 'A'?"),
         (Crash("B"), "Event 2 at 2 s (crash B): 'B' has left at 1s. It must join again first."),
@@ -293,11 +293,11 @@ def test_capacity_comes_along_with_a_member_that_joins() -> None:
         (CoordinatorUp(), "Event 2 at 2 s (coordinator up): The coordinator is already up."),
     ],
 )  # fmt: skip
-def test_an_event_that_cannot_happen_is_named(action: Action, said: str) -> None:
+def test_an_event_that_cannot_happen_is_named(action: Action, stated: str) -> None:
     there = (member("A"), member("B"), member("C", instance_id="pod"))
     with pytest.raises(AssignorError) as error:
         assignors.fold(scenario("range", there, Leave("B"), action))
-    assert said in str(error.value)
+    assert stated in str(error.value)
 
 
 def test_a_member_that_is_frozen_or_split_off_must_come_back_first() -> None:

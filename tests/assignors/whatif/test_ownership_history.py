@@ -19,7 +19,7 @@ def test_owners_by_generation_and_partition() -> None:
     assert table.owners.dtype == table.counts.dtype == np.int32
 
 
-def test_partitions_that_are_not_there_and_those_that_nobody_wants() -> None:
+def test_missing_partitions_and_those_that_no_group_reads() -> None:
     there = (member("A", "t u"),)
     actions = (CreateTopic(Topic("u", 1)), Subscribe("A", ("t",)), DeleteTopic("u"), Join(member("B", "t")))
     table = ownership_history(assignors.fold(scenario("range", there, *actions, topics="t:1")))

@@ -66,7 +66,7 @@ def test_texts_are_cut_off() -> None:
         '{"at_ms": 1, "action": "a", "outcome": "ok", "detail": ["x"]}',
     ],
 )
-def test_a_line_that_is_none_is_passed_over(path: Path, line: str) -> None:
+def test_an_invalid_line_is_skipped(path: Path, line: str) -> None:
     log = AuditLog(path)
     log.append(event(1))
     with path.open("a") as file:

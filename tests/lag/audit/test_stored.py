@@ -164,7 +164,7 @@ def test_the_recorder_names_a_problem_until_it_is_over(log: AuditLog, tmp_path: 
     assert times(history) == [0]
 
 
-def test_the_recorder_goes_on_after_an_error_that_nobody_expected(
+def test_the_recorder_goes_on_after_an_unexpected_error(
     log: AuditLog, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log.append(event(0))

@@ -72,7 +72,7 @@ def test_snapshot_with_a_topic_that_may_not_be_described_is_not_complete() -> No
     assert not found.complete
 
 
-def test_subscribed_partition_that_nobody_owns_or_committed_is_listed() -> None:
+def test_subscribed_partition_without_owner_and_commit_is_listed() -> None:
     commits = CommittedOffsets({"a": 0})
     commits.add(commits.add_group(joining := group("g", member("m", topics=("a",)))), 0, [1], [7])
     (found,) = read([joining], commits, ends_of(commits, a=[9, 9]), {"a": [1, 1]}).groups

@@ -217,9 +217,9 @@ def test_kafka_pythons_sticky_members_seem_to_own_nothing_to_java(world: World) 
     after, topics = world.settled("kafka-python/joins", 4)
     stayed = [member for member in after.members if member.member_id in has(before)]
     for member in stayed:
-        said = member.user_data or b""
-        assert user_data.decode(said) == user_data.NOTHING
-        assert has(after)[member.member_id] <= set(user_data.decode(said[2:]).partitions)
+        stated = member.user_data or b""
+        assert user_data.decode(stated) == user_data.NOTHING
+        assert has(after)[member.member_id] <= set(user_data.decode(stated[2:]).partitions)
     assert [len(has(before)[member.member_id] & set(member.assigned)) for member in stayed] == [3, 3, 3]
     found = explain(after, topics)
     assert found.verdict is Comparison.DIFFERS

@@ -152,7 +152,7 @@ def test_broker_that_was_frozen_lists_its_groups_once_more_and_each_is_shown_onc
 
 
 @pytest.mark.parametrize("node", [1, 2, 3])
-def test_settings_of_topics_are_told_by_the_brokers_that_answer(
+def test_settings_of_topics_come_from_the_brokers_that_answer(
     filled: EmbeddedKafka, reader: ClusterReader, node: int
 ) -> None:
     whole(reader)
@@ -242,7 +242,7 @@ def bob(bobs: Settings) -> Iterator[ClusterReader]:
     made.close()
 
 
-def test_group_that_may_not_be_described_is_listed_with_the_mend(bob: ClusterReader) -> None:
+def test_group_that_may_not_be_described_is_listed_with_the_fix(bob: ClusterReader) -> None:
     snapshot = bob.read(1, 0)
     denied = snapshot.group("shut-00000")
     assert denied is not None
@@ -293,12 +293,12 @@ def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(guarded: Se
     seen = {(row.tp.topic, row.problem) for row in found.partitions}
     assert seen == {("open-topic", None), ("shut-topic", PartitionProblem.UNAUTHORIZED)}
     assert not snapshot.complete
-    told = {(p.scope, p.subject): (p.kind, p.hint) for p in snapshot.problems}
-    assert told[Scope.TOPIC, "shut-topic"] == ("unauthorized", "Grant DESCRIBE on topic shut-topic")
+    reported = {(p.scope, p.subject): (p.kind, p.hint) for p in snapshot.problems}
+    assert reported[Scope.TOPIC, "shut-topic"] == ("unauthorized", "Grant DESCRIBE on topic shut-topic")
 
 
 @pytest.mark.parametrize("describe", [False, True], ids=["may not see it", "may not read it"])
-def test_groups_records_that_may_not_be_read_are_told_with_the_mend(
+def test_groups_records_that_may_not_be_read_are_reported_with_the_fix(
     guarded: SecureKafka, bobs: Settings, describe: bool
 ) -> None:
     resources = [(ResourceType.TOPIC, OFFSETS_TOPIC)] if describe else []
@@ -306,9 +306,9 @@ def test_groups_records_that_may_not_be_read_are_told_with_the_mend(
         let_describe(admin, "bob", resources)
         tail = Tail("test", lambda: open_offsets_log(bobs, DEADLINE_S))
         pause_s = tail.round()
-        told = tail.problem("open-00000")
+        reported = tail.problem("open-00000")
         tail.stop()
         admin.delete_acls([may_describe("bob", resource) for resource in resources])
-    assert told is not None
-    assert (told.kind, told.hint) == ("unauthorized", f"Grant READ on {OFFSETS_TOPIC} to see every rebalance")
+    assert reported is not None
+    assert (reported.kind, reported.hint) == ("unauthorized", f"Grant READ on {OFFSETS_TOPIC} to see every rebalance")
     assert pause_s == REFUSED_S

@@ -12,7 +12,7 @@ def denied(*names: str, code: int = GROUP_DENIED) -> list[Problem]:
     return [group_problem(name, code) for name in names]
 
 
-def test_one_refused_group_is_told_as_it_is() -> None:
+def test_one_refused_group_is_reported_as_refused() -> None:
     assert list(map(str, merged(denied("billing")))) == [
         "group billing: not authorised to describe it. Grant DESCRIBE on group billing"
     ]
@@ -30,7 +30,7 @@ def test_five_thousand_refused_groups_are_one_problem() -> None:
     )
 
 
-def test_each_cause_is_told_by_itself() -> None:
+def test_each_cause_is_given_by_itself() -> None:
     found = merged([*denied("b", "a"), *denied("c", code=TOPIC_DENIED)])
     assert [(p.subject, p.hint, p.affected) for p in found] == [
         ("a, b", "Grant DESCRIBE on these groups", 2),

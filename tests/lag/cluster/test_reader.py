@@ -140,14 +140,14 @@ def test_retention_of_a_topic(
     assert (found.retention_ms, found.cleanup_policy) == (kept_ms, policy)
 
 
-def test_retention_that_nobody_tells_any_more_stays_as_it_was(
+def test_retention_that_no_broker_reports_any_more_stays_as_it_was(
     monkeypatch: pytest.MonkeyPatch, reader: ClusterReader, topic: str
 ) -> None:
     monkeypatch.setattr("lag.cluster.reader.RETENTION_EVERY", 2)
-    told = [reader.read(number, AT_MS).topics[topic].retention_ms for number in (1, 2)]
+    reported = [reader.read(number, AT_MS).topics[topic].retention_ms for number in (1, 2)]
     pretend_version(reader, (0, 10, 2))  # the settings of topics can be asked for since 0.11
-    told += [reader.read(number, AT_MS).topics[topic].retention_ms for number in (3, 4)]
-    assert told == [None, 604_800_000, 604_800_000, 604_800_000]
+    reported += [reader.read(number, AT_MS).topics[topic].retention_ms for number in (3, 4)]
+    assert reported == [None, 604_800_000, 604_800_000, 604_800_000]
 
 
 def test_broker_says_its_version_by_its_apis(reader: ClusterReader) -> None:

@@ -51,12 +51,14 @@ class World(NamedTuple):
         """The last generation, once these members share all partitions evenly and the records say the same."""
 
         def look() -> RecordedGeneration | None:
-            told = self.tail.recorded(group)
+            reported = self.tail.recorded(group)
             is_even = {len(one.held) for one in there} == {PARTITIONS // len(there)}
-            is_told = (
-                told and told[-1].settled_ms is not None and held(told[-1]) == {one.name: one.held for one in there}
+            is_reported = (
+                reported
+                and reported[-1].settled_ms is not None
+                and held(reported[-1]) == {one.name: one.held for one in there}
             )
-            return told[-1] if is_even and is_told else None
+            return reported[-1] if is_even and is_reported else None
 
         return wait_until(look, within_s=60) or pytest.fail("never")
 
@@ -79,9 +81,9 @@ def held(one: RecordedGeneration) -> dict[str, Held]:
     return {clients[name]: frozenset(tps) for name, tps in plan}
 
 
-def of(told: Sequence[RecordedGeneration], name: str) -> list[Held]:
+def of(reported: Sequence[RecordedGeneration], name: str) -> list[Held]:
     """What one client had, generation by generation, while it was there."""
-    return [plan[name] for plan in map(held, told) if name in plan]
+    return [plan[name] for plan in map(held, reported) if name in plan]
 
 
 def changes(seen: Sequence[Held]) -> list[Held]:
@@ -103,24 +105,24 @@ def course(request: pytest.FixtureRequest, world: World) -> Iterator[tuple[str, 
     b.leave()
 
 
-def test_each_member_had_what_its_callbacks_told(world: World, course: tuple[str, Member, Member]) -> None:
+def test_each_member_had_what_its_callbacks_reported(world: World, course: tuple[str, Member, Member]) -> None:
     group, *members = course
-    told = world.tail.recorded(group)
+    reported = world.tail.recorded(group)
     for member in members:
-        assert changes(of(told, member.name)) == changes([now for now in member.log if now or group != "range"])
+        assert changes(of(reported, member.name)) == changes([now for now in member.log if now or group != "range"])
 
 
 def test_events_are_the_joins_and_leaves_in_order(world: World, course: tuple[str, Member, Member]) -> None:
-    told = world.tail.recorded(course[0])
+    reported = world.tail.recorded(course[0])
     events = {"range": [], "cooperative-sticky": ["b joined (rebalance 2)"], "consumer": []}[course[0]]
-    assert [one.generation.event for one in told] == [
+    assert [one.generation.event for one in reported] == [
         "the group has no members", "a joined", "b joined", *events, "a left or timed out",
     ]  # fmt: skip
-    assert [one.generation.at_ms for one in told] == sorted(one.generation.at_ms for one in told)
+    assert [one.generation.at_ms for one in reported] == sorted(one.generation.at_ms for one in reported)
 
 
 @pytest.mark.parametrize("protocol", ["range", "consumer"])
-def test_who_begins_late_goes_on_from_what_a_poll_saw(world: World, protocol: str) -> None:
+def test_a_late_recorder_goes_on_from_what_a_poll_saw(world: World, protocol: str) -> None:
     group, settings = f"{protocol}/late", load_settings(world.kafka.bootstrap_servers, None, {})
     a = world.member(group, "a")
     world.until(group, a)
@@ -131,13 +133,13 @@ def test_who_begins_late_goes_on_from_what_a_poll_saw(world: World, protocol: st
     b = world.member(group, "b")
     last = world.until(group, a, b)
     wait_until(lambda: late.round() is not None and late.recorded(group) and late.recorded(group)[-1].settled_ms)
-    told = late.recorded(group)
-    assert [one.generation.event for one in told] == ["as seen in a poll", "b joined"]
-    assert (held(told[0]), held(told[1])) == (
+    reported = late.recorded(group)
+    assert [one.generation.event for one in reported] == ["as seen in a poll", "b joined"]
+    assert (held(reported[0]), held(reported[1])) == (
         {"a": frozenset((TOPIC, number) for number in range(PARTITIONS))},
         held(last),
     )
-    assert (told[1].generation.number, told[1].began_ms, told[1].settled_ms, told[1].steps) == (
+    assert (reported[1].generation.number, reported[1].began_ms, reported[1].settled_ms, reported[1].steps) == (
         last.generation.number, last.began_ms, last.settled_ms, last.steps,
     )  # fmt: skip
     late.stop()

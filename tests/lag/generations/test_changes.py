@@ -27,7 +27,7 @@ TAKEN = replace(MEMBERS[0], assigned=(TP("orders", 0), TP("orders", 3)))
 
 
 @pytest.mark.parametrize(
-    ("now", "told"),
+    ("now", "reported"),
     [
         (BEFORE, []),
         (snapshot(*MEMBERS[::-1], state="Assigning"), []),
@@ -45,8 +45,8 @@ TAKEN = replace(MEMBERS[0], assigned=(TP("orders", 0), TP("orders", 3)))
         (snapshot(*MEMBERS, assignor="range"), ["assignor uniform → server-range"]),
     ],
 )
-def test_differences_are_told_in_order(now: GroupSnapshot, told: list[str]) -> None:
-    assert changes(group_of(BEFORE, TOPICS), now, TOPICS) == told
+def test_differences_are_reported_in_order(now: GroupSnapshot, reported: list[str]) -> None:
+    assert changes(group_of(BEFORE, TOPICS), now, TOPICS) == reported
 
 
 def test_static_member_with_a_new_id_has_come_back() -> None:
@@ -58,8 +58,8 @@ def test_static_member_with_a_new_id_has_come_back() -> None:
 def test_topics_that_grew_or_went_are_named() -> None:
     group = snapshot(Member("m", topics=("orders", "payments")))
     now = {"orders": Topic("orders", None, 12)}
-    told = changes(group_of(group, TOPICS), group, now)
-    assert told == ["topic orders: 4 → 12 partitions", "topic payments is gone"]
+    reported = changes(group_of(group, TOPICS), group, now)
+    assert reported == ["topic orders: 4 → 12 partitions", "topic payments is gone"]
 
 
 def test_what_a_scenario_leaves_out_is_no_change() -> None:

@@ -73,7 +73,7 @@ def test_groups_topics_and_partitions_are_kept_apart() -> None:
     assert of(found, "b", "u-0") == Run()
 
 
-def test_a_topic_that_was_created_again_begins_anew() -> None:
+def test_a_topic_that_was_created_again_starts_over() -> None:
     found = runs([Commit("g", "t-0", 5, 100, OLD), Commit("g", "t-0", 5, 110, NEW)])
     assert of(found, "g", "t-0", NEW) == Run(5, 110, is_exact=True, follows=True)
     assert of(runs([Commit("g", "t-0", 5, 100, OLD)]), "g", "t-0", NEW) == Run()

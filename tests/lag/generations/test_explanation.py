@@ -58,10 +58,10 @@ def test_static_members_keep_their_order_over_a_restart() -> None:
 
 def test_cooperative_group_is_planned_from_what_was_claimed_not_from_what_came_of_it() -> None:
     """`a` and `b` had two each of four; the topic has grown since, and the rebalance dealt the new ones to both."""
-    said = {"generation": 3, "subscription_version": 3, "user_data": b"\0\0\0\3"}
+    stated = {"generation": 3, "subscription_version": 3, "user_data": b"\0\0\0\3"}
     group = classic(
-        member("a", tps(0, 2, 4), owned=tps(0, 2), **said),
-        member("b", tps(1, 3, 5), owned=tps(1, 3), **said),
+        member("a", tps(0, 2, 4), owned=tps(0, 2), **stated),
+        member("b", tps(1, 3, 5), owned=tps(1, 3), **stated),
         assignor="cooperative-sticky",
     )
     assert explain(group, TOPICS).verdict is Comparison.SAME
@@ -210,7 +210,7 @@ def test_share_group_compares_all_the_owners_of_a_partition() -> None:
         ),
     ],
 )
-def test_likely_reason_is_told_with_its_evidence(group: GroupSnapshot, topics: dict[str, Topic], reason: str) -> None:
+def test_likely_reason_is_given_with_its_evidence(group: GroupSnapshot, topics: dict[str, Topic], reason: str) -> None:
     found = explain(group, topics)
     assert found.verdict is Comparison.DIFFERS
     assert reason in found.reasons
@@ -218,10 +218,10 @@ def test_likely_reason_is_told_with_its_evidence(group: GroupSnapshot, topics: d
 
 def test_librdkafkas_order_of_receivers_is_named() -> None:
     """One of three left; its partitions 4 and 5 went to the others, the first one to the higher id."""
-    said = {"generation": 3, "subscription_version": 3, "user_data": user_data.encode(tps(0, 1), 3)}
+    stated = {"generation": 3, "subscription_version": 3, "user_data": user_data.encode(tps(0, 1), 3)}
     group = classic(
-        member("a", tps(0, 1, 5), owned=tps(0, 1), **said),
-        member("b", tps(2, 3, 4), owned=tps(2, 3), **said),
+        member("a", tps(0, 1, 5), owned=tps(0, 1), **stated),
+        member("b", tps(2, 3, 4), owned=tps(2, 3), **stated),
         assignor="cooperative-sticky",
     )
     (reason,) = explain(group, TOPICS).reasons
@@ -229,7 +229,7 @@ def test_librdkafkas_order_of_receivers_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("group", "said"),
+    ("group", "stated"),
     [
         (classic(state="Empty", assignor=None), "The group has no members, so nothing is assigned."),
         (modern(member("a", ()), type=GroupType.STREAMS), "The broker assigns tasks to a streams group"),
@@ -240,10 +240,10 @@ def test_librdkafkas_order_of_receivers_is_named() -> None:
         (classic(member("a", ()), member("a", ())), "range cannot assign this group: Member id 'a' appears twice."),
     ],
 )
-def test_group_that_cannot_be_planned_says_why_not(group: GroupSnapshot, said: str) -> None:
+def test_group_that_cannot_be_planned_says_why_not(group: GroupSnapshot, stated: str) -> None:
     found = explain(group, TOPICS)
     assert (found.verdict, found.differences) == (Comparison.CANNOT, ())
-    assert found.sentence.startswith(said)
+    assert found.sentence.startswith(stated)
 
 
 def test_a_plugin_is_not_run_to_say_why(install_yours: Callable[..., Yours]) -> None:

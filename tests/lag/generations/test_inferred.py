@@ -42,7 +42,7 @@ def plan(generation: Generation) -> dict[str, list[int]]:
     return {name: [tp.partition for tp in tps] for name, tps in generation.after.by_member.items()}
 
 
-def told(generations: Sequence[Generation]) -> list[tuple[int, int, str]]:
+def reported(generations: Sequence[Generation]) -> list[tuple[int, int, str]]:
     return [(made.number, made.at_ms, made.event) for made in generations]
 
 
@@ -57,7 +57,7 @@ def test_group_that_does_not_change_has_no_generations() -> None:
 
 def test_join_and_leave_are_generations_with_their_moves_and_figures() -> None:
     start, joined, left = seen(poll(1, ALONE), poll(2, ALONE), poll(3, *TWO), poll(4, member("b", 0, 1, 2)))
-    assert told([start, joined, left]) == [
+    assert reported([start, joined, left]) == [
         (1, 1000, "first seen"),
         (2, 3000, "client-b joined"),
         (3, 4000, "client-a left or timed out"),
@@ -78,13 +78,13 @@ def test_join_and_leave_are_generations_with_their_moves_and_figures() -> None:
 def test_number_is_the_epoch_where_there_is_one() -> None:
     at = {"type": GroupType.CONSUMER, "assignor": "uniform"}
     made = seen(poll(1, ALONE, epoch=7, **at), poll(2, *TWO, epoch=9, **at), poll(3, *TWO, epoch=10, **at))
-    assert told(made) == [(7, 1000, "first seen"), (9, 2000, "client-b joined"), (10, 3000, "rebalanced")]
+    assert reported(made) == [(7, 1000, "first seen"), (9, 2000, "client-b joined"), (10, 3000, "rebalanced")]
     assert made[0].assignor == "uniform"
 
 
 def test_number_of_a_classic_group_follows_what_members_claim() -> None:
     again = [replace(m, generation=11) for m in TWO]
-    assert told(seen(poll(1, ALONE), poll(2, *TWO), poll(3, *again))) == [
+    assert reported(seen(poll(1, ALONE), poll(2, *TWO), poll(3, *again))) == [
         (1, 1000, "first seen"),
         (2, 2000, "client-b joined"),
         (12, 3000, "rebalanced"),
@@ -102,11 +102,11 @@ def test_return_of_a_static_member_is_no_rebalance() -> None:
     stays = member("b", 2, generation=4)
     old, new = (member(name, 0, 1, instance_id="pod-1", generation=4) for name in ("a1", "a2"))
     made = seen(poll(1, old, stays), poll(2, replace(new, generation=None), stays))
-    assert told(made) == [(5, 1000, "first seen"), (5, 2000, "pod-1 came back")]
+    assert reported(made) == [(5, 1000, "first seen"), (5, 2000, "pod-1 came back")]
     assert (made[-1].quality.rebalances, made[-1].quality.paused) == (0, 0)
 
 
-def test_everybody_gone_and_somebody_back() -> None:
+def test_all_members_gone_and_one_back() -> None:
     empty = poll(2, state="Empty", assignor=None)
     assert [made.event for made in seen(poll(1, ALONE), empty, poll(3, ALONE))] == [
         "first seen",
@@ -180,7 +180,7 @@ def test_of_very_many_changes_at_once_some_wait_for_the_next_poll() -> None:
         observer.observe(polls_of(at_s, dict.fromkeys("fgh", members)))
         if at_s == 1:
             assert [len(observer.generations(name)) for name in "fgh"] == [2, 2, 0]
-    assert [told(observer.generations(name))[-1] for name in "fgh"] == [
+    assert [reported(observer.generations(name))[-1] for name in "fgh"] == [
         (2, 1000, "client-b joined"),
         (2, 1000, "client-b joined"),
         (2, 2000, "client-b joined"),

@@ -1,4 +1,4 @@
-"""A live group as an assignor's group and as a scenario: what is known goes in, what is not is said."""
+"""A live group as an assignor's group and as a scenario: what is known goes in, what is not is reported."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -148,7 +148,7 @@ def test_members_that_keep_up_show_what_arrives_and_not_what_they_can_do() -> No
     assert is_behind.scenario.loads.default_capacity_per_s == 13.0
 
 
-def test_capacity_nobody_has_shown_is_unknown() -> None:
+def test_capacity_that_no_member_has_shown_is_unknown() -> None:
     live = started(health_of({"orders-0": 5, "orders-1": 5, "orders-2": 5}))
     assert live.scenario.loads.default_capacity_per_s is None
     assert live.notes[-1] == "No member committed in this time, so their capacity is not known."
@@ -169,7 +169,7 @@ def without_ids(scenario: Scenario) -> Scenario:
     return replace(scenario, topics={n: replace(topic, topic_id=None) for n, topic in scenario.topics.items()})
 
 
-def test_a_deleted_topic_that_is_still_assigned_is_left_out_and_said() -> None:
+def test_a_deleted_topic_that_is_still_assigned_is_left_out_and_reported() -> None:
     has = Member("m0", topics=("orders", "gone"), assigned=(TP("orders", 0), TP("gone", 1), TP("gone", 0)))
     live = started(health_of({f"orders-{p}": 5 for p in range(3)}, members=(has,)))
     assert live.scenario.members[0].owned == (TP("orders", 0),)
@@ -188,7 +188,7 @@ def test_a_topic_recreated_smaller_leaves_what_it_had_out() -> None:
     assert without_ids(live.scenario) == exported(live)
 
 
-def test_lag_of_a_topic_that_nobody_reads_any_more_is_left_out_and_said() -> None:
+def test_lag_of_a_topic_that_no_member_reads_any_more_is_left_out_and_reported() -> None:
     """It had no place in the file: the export raised KeyError."""
     ends = {"orders-0": end(100), "old-0": end(50), "old-1": end(60)}
     members = (Member("m0", topics=("orders",), assigned=(TP("orders", 0),)),)
@@ -228,8 +228,8 @@ def test_a_pattern_that_is_not_matched_here_becomes_the_topics_that_it_found(
 ) -> None:
     live = subscribed(Member("m1", topics=named, topic_regex=regex, assigned=(TP("orders", 1),)))
     assert [(m.topics, m.pattern) for m in live.scenario.members[:1]] == [(("orders",), None)]
-    told = "subscribe to the topics that they have now, because their regular expression cannot be matched here"
-    assert live.notes[0] == f"1 of 2 members {told}."
+    reported = "subscribe to the topics that they have now, because their regular expression cannot be matched here"
+    assert live.notes[0] == f"1 of 2 members {reported}."
     assert without_ids(live.scenario) == exported(live)
 
 
@@ -256,12 +256,12 @@ NOWHERE = judged([cluster({"billing": group({})}, {"orders-0": end(1)})])
         (snapshot(Member("m", problem="cannot be decoded")), "subscribe to a topic: cannot be decoded"),
     ],
 )
-def test_group_that_tells_too_little_cannot_start(found: GroupSnapshot, reason: str) -> None:
+def test_group_with_too_few_facts_cannot_start_a_what_if(found: GroupSnapshot, reason: str) -> None:
     with pytest.raises(NoWhatIfError, match=reason):
         scenario_of(found, NOWHERE)
 
 
-def test_what_is_estimated_or_not_settled_is_said() -> None:
+def test_what_is_estimated_or_not_settled_is_marked() -> None:
     health = health_of({"orders-0": 5, "orders-1": 5, "orders-2": 5})
     found = health.snapshot.groups[0]
     moving = replace(

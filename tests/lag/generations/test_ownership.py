@@ -1,4 +1,4 @@
-"""Time without an owner: what classic records, cooperative ones and reconciliation steps tell; and what they do not."""
+"""Time without an owner: what classic records, cooperative ones and reconciliation steps show; and what they do not."""
 
 from itertools import pairwise
 
@@ -90,7 +90,7 @@ def test_the_first_generation_has_no_gap_and_the_others_begin_at_the_one_before(
     ]
 
 
-def test_polls_do_not_tell() -> None:
+def test_polls_do_not_show_it() -> None:
     *_, joined = recorded(FIRST, SECOND)
     assert without_owner(joined, Origin.INFERRED) == WithoutOwner(reason=FROM_POLLS)
 

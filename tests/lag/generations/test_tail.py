@@ -140,7 +140,7 @@ def test_begins_a_bounded_number_of_records_back(source: Log) -> None:
     assert numbers(followed(source), 0) == [4, 5, 6, 7, 8, 9]
 
 
-def test_a_partition_without_a_leader_is_told_and_the_others_are_followed(source: Log) -> None:
+def test_a_partition_without_a_leader_is_reported_and_the_others_are_followed(source: Log) -> None:
     source.found = OffsetsPartitions(COUNT, {0: LEADERLESS})
     tail = followed(source)
     assert [tail.problem(GROUPS[number]) for number in range(COUNT)] == [LEADERLESS, None, None]
@@ -165,7 +165,7 @@ def test_a_partition_that_fails_later_keeps_what_it_had_and_goes_on_where_it_was
     assert source.asked[-1][0] == 2
 
 
-def test_a_topic_that_may_not_be_read_is_told_and_asked_for_rarely(source: Log) -> None:
+def test_a_topic_that_may_not_be_read_is_reported_and_asked_for_rarely(source: Log) -> None:
     source.found = OffsetsPartitions(0, problem=DENIED)
     tail = Tail("test", source.open)
     assert rounds(tail) == tails.REFUSED_S
@@ -223,20 +223,20 @@ def test_a_topic_that_is_not_there_yet_is_waited_for(source: Log) -> None:
     assert tail.problem(GROUPS[0]) is None
 
 
-def test_a_cluster_that_does_not_answer_is_told_and_followed_on_when_it_is_back(source: Log) -> None:
+def test_a_cluster_that_does_not_answer_is_reported_and_followed_on_when_it_is_back(source: Log) -> None:
     tail = followed(source)
     source.fails = AddressError("broker1:9092 refuses the connection", "Start the broker")
     assert rounds(tail) > 0
-    told = tail.problem(GROUPS[0])
-    assert told is not None
-    assert (told.kind, told.cause, source.closed) == ("unread", "broker1:9092 refuses the connection", 1)
+    reported = tail.problem(GROUPS[0])
+    assert reported is not None
+    assert (reported.kind, reported.cause, source.closed) == ("unread", "broker1:9092 refuses the connection", 1)
     source.fails = None
     change(source, 0, 5)
     rounds(tail, 2)
     assert (tail.problem(GROUPS[0]), numbers(tail, 0), source.opened) == (None, [4, 5], 2)
 
 
-def test_an_error_of_our_own_is_told_and_does_not_end_it(source: Log, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_of_our_own_is_reported_and_does_not_end_it(source: Log, caplog: pytest.LogCaptureFixture) -> None:
     tail = followed(source)
     source.fails = KeyError("ours")
     rounds(tail)
@@ -247,7 +247,7 @@ def test_an_error_of_our_own_is_told_and_does_not_end_it(source: Log, caplog: py
     assert tail.problem(GROUPS[0]) is None
 
 
-def test_a_truncated_partition_is_read_anew_and_the_others_are_not(source: Log) -> None:
+def test_a_truncated_partition_is_read_again_and_the_others_are_not(source: Log) -> None:
     tail = followed(source)
     for number in (0, 1):
         change(source, number, 5)
@@ -271,7 +271,7 @@ def test_records_that_were_deleted_before_they_were_read_are_passed_over(source:
     assert numbers(tail, 0) == [7, 8]
 
 
-def test_another_cluster_at_the_same_address_begins_anew(source: Log) -> None:
+def test_another_cluster_at_the_same_address_starts_over(source: Log) -> None:
     tail = followed(source)
     change(source, 0, 5)
     rounds(tail)

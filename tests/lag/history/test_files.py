@@ -68,7 +68,7 @@ def test_a_day_with_infinite_values_is_written_sorted_and_counted(tmp_path: Path
 def log(table: Path) -> list[dict[str, Any]]:
     """What the Delta log says of files that were added, each line strict JSON."""
     lines = [line for file in sorted(table.glob("_delta_log/*.json")) for line in file.read_text().splitlines()]
-    return [said for line in lines if "add" in (said := json.loads(line, parse_constant=refused))]
+    return [stated for line in lines if "add" in (stated := json.loads(line, parse_constant=refused))]
 
 
 def refused(word: str) -> None:

@@ -81,7 +81,7 @@ def test_days_are_dropped_when_the_table_has_kept_them_long_enough(history: Hist
 
 @pytest.mark.process
 def test_what_another_process_appends_during_compaction_is_kept(history: History) -> None:
-    """Today's files, and then a day that is over. It goes on until it is told to stop, after the last care."""
+    """Today's files, and then a day that is over. It goes on until it is stopped, after the last care."""
     for number in range(20):
         history.append("commits", rows("commits", {"group_id": "before", "src_offset": number}))
     with writer(history.root, "meanwhile", "-") as process:
@@ -223,11 +223,11 @@ def make_older(folder: Path, paths: set[str]) -> None:
     for path in paths:
         os.utime(path, (time.time() - ago_s,) * 2)
     for file in folder.glob("_delta_log/*.json"):
-        said = [json.loads(line) for line in file.read_text().splitlines()]
-        for line in said:
+        stated = [json.loads(line) for line in file.read_text().splitlines()]
+        for line in stated:
             if "remove" in line:
                 line["remove"]["deletionTimestamp"] -= 1000 * ago_s
-        file.write_text("".join(json.dumps(line) + "\n" for line in said))
+        file.write_text("".join(json.dumps(line) + "\n" for line in stated))
 
 
 def test_the_last_commit_of_a_series_outlives_its_day_until_it_is_deleted(history: History) -> None:
@@ -274,7 +274,7 @@ def test_the_last_record_of_a_group_and_of_each_member_outlives_its_day(history:
 
 
 def test_the_last_record_of_each_regular_expression_outlives_its_day(history: History) -> None:
-    """They have no member id: the key tells them apart."""
+    """They have no member id: the key distinguishes them."""
     made: list[dict[str, Any]] = [
         {"src_offset": 1, "group_id": "g", "record_type": 16, "key": b"orders.*", "value": b"old"},
         {"src_offset": 2, "group_id": "g", "record_type": 16, "key": b"orders.*", "value": b"new"},
@@ -296,7 +296,7 @@ def test_extents_are_those_of_tables_that_exist(history: History) -> None:
     assert (found.first_day, found.last_day) == (NOON.date(), (NOON + timedelta(days=1)).date())
 
 
-def test_rows_of_a_file_that_does_not_tell_their_number_are_not_known(history: History) -> None:
+def test_the_number_of_rows_is_unknown_where_the_file_does_not_give_it(history: History) -> None:
     """Another writer of Delta tables may leave them out."""
     writing = TableWriter(history.root, COMMITS)
     writing.add(with_day(rows("commits", {}), COMMITS))

@@ -158,7 +158,9 @@ def test_the_lag_of_a_partition_has_no_number_where_none_is_known(history: Histo
     assert (line["known"].tolist(), line["partitions"].max()) == ([1, 0, 0, 0, 0], 1)
 
 
-def test_a_long_span_is_told_by_the_hour_with_the_worst_of_its_minutes(history: History, asked: HistoryQueries) -> None:
+def test_a_long_span_is_shown_by_the_hour_with_the_worst_of_its_minutes(
+    history: History, asked: HistoryQueries
+) -> None:
     made = past(
         "lag_group_topic_1m",
         {"at": 1, "topic": "a", "lag_sum": 10, "time_lag_max_ms": 9000, "partitions": 2, "lag_known": 2},
@@ -462,7 +464,7 @@ def test_a_time_lag_that_is_only_known_to_be_exceeded_is_not_that_of_the_others(
     assert numbers(asked.lag(one, Span(NOON, NOON + 7 * DAY))["time_lag_s"][:2]) == [None, 0.2]
 
 
-def test_partitions_are_told_by_their_numbers(history: History, asked: HistoryQueries) -> None:
+def test_partitions_are_labelled_with_their_numbers(history: History, asked: HistoryQueries) -> None:
     history.append("lag_1m", past("lag_1m", *({"partition": at} for at in (7, 3, 3)), {"partition": 0, "topic": "u"}))
     history.append("lag_1h", past("lag_1h", {"partition": 5}))
     assert asked.partition_numbers("g", "t", FIVE) == [3, 7]
@@ -544,7 +546,7 @@ def test_a_table_of_a_newer_groupscope_is_refused(history: History, asked: Histo
         asked.burn_rates(FIVE)
 
 
-def test_what_was_written_since_is_seen_whoever_wrote_it(history: History, asked: HistoryQueries) -> None:
+def test_what_was_written_since_is_seen_from_any_writer(history: History, asked: HistoryQueries) -> None:
     other = History(history.root)
     for lag, write in ((1, other.append), (2, other.append), (3, partial(other.replace, where="burn >= 0"))):
         write("slo_burn", past("slo_burn", {"burn": float(lag), "slo_id": f"s{lag}"}))

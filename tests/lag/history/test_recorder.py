@@ -92,12 +92,12 @@ def test_a_group_that_falls_behind_is_recorded_as_such() -> None:
     assert verdict(falls)[0] is falls.groups[0].finding.status is Status.FALLING_BEHIND
 
 
-def test_a_group_that_stopped_is_not_said_to_be_well_before_the_window_can_tell() -> None:
+def test_a_group_that_stopped_is_not_ok_before_the_window_is_long_enough() -> None:
     stopped = polls(60, lambda at: 100 + at, lambda _: 90)
     assert [verdict(judged(stopped[: number + 1]))[0] for number in range(7)] == [*[None] * 5, *[Status.STOPPED] * 2]
 
 
-def test_what_may_be_a_marker_is_told_and_counts_for_no_time_lag() -> None:
+def test_what_may_be_a_marker_is_noted_and_counts_for_no_time_lag() -> None:
     assert verdict(judged(polls(300, lambda _: 100, lambda _: 99))) == (Status.OK, None, 1)
 
 
@@ -148,7 +148,7 @@ def test_everything_that_a_collector_reads_is_there_when_it_has_stopped(history:
     assert len(history.query("SELECT 1 FROM group_snapshots", "group_snapshots")) == 2 * len(polls)
 
 
-def test_what_cannot_be_written_waits_and_is_told_once(
+def test_what_cannot_be_written_waits_and_is_reported_once(
     history: History, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     made = SnapshotRecorder(history)
@@ -204,7 +204,7 @@ def _full(_: History, name: str, rows: object) -> None:
     raise HistoryError("full", "Free some")
 
 
-def test_what_waits_is_bounded_and_the_oldest_is_given_up_and_told(
+def test_what_waits_is_bounded_and_the_oldest_is_given_up_and_reported(
     history: History, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A poll is 3 and 2 rows. Told when it begins, and how many are missing when it is over."""

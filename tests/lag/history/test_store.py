@@ -97,11 +97,11 @@ def test_asking_a_table_of_before_a_column_came_leaves_it_as_it_is(history: Hist
     rest = with_day(rows("group_events", {}), TABLES["group_events"]).drop_columns(["key", "value"])
     write_deltalake(history.table_path("group_events"), rest, schema_mode=None, partition_by="dt")
     sql = "SELECT group_id, key, max(value) AS value FROM group_events WHERE key IS NULL GROUP BY group_id, key"
-    told = [{"group_id": "g", "key": None, "value": None}]
-    assert history.query(sql, "group_events").to_pylist() == told
+    reported = [{"group_id": "g", "key": None, "value": None}]
+    assert history.query(sql, "group_events").to_pylist() == reported
     answer = history.query_open(sql, "group_events")
     assert answer is not None
-    assert answer.to_pylist() == told
+    assert answer.to_pylist() == reported
     table = DeltaTable(history.table_path("group_events"))
     assert (table.version(), [field.name for field in table.schema().fields]) == (0, old.names)
 
@@ -117,7 +117,7 @@ def test_a_replacement_that_compaction_gets_in_the_way_of_is_made_once_more(
     assert (offsets(history), tries) == ([0, 2, 7, 101, 102], [0, 1, 2])
 
 
-def test_a_replacement_that_others_always_get_in_the_way_of_is_given_up_and_told(
+def test_a_replacement_that_always_conflicts_is_given_up_and_reported(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(3):
@@ -217,7 +217,7 @@ def test_a_table_of_a_newer_delta_lake_is_refused(history: History) -> None:
         history.query("SELECT 1 FROM commits", "commits")
 
 
-def test_a_folder_that_may_not_be_written_to_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_may_not_be_written_to_is_reported(tmp_path: Path) -> None:
     (tmp_path / "history").write_text("a file")
     with pytest.raises(HistoryError, match=f"The history at {tmp_path}/history/commits cannot be used: "):
         History(tmp_path / "history").append("commits", rows("commits", {}))
@@ -226,25 +226,25 @@ def test_a_folder_that_may_not_be_written_to_is_told(tmp_path: Path) -> None:
 def test_a_disk_that_takes_no_more_loses_nothing_that_was_there(history: History) -> None:
     history.append("commits", rows("commits", {"src_offset": 1}))
     with writer(history.root, "a", "1", "600") as process:
-        said = process.communicate(timeout=60)[0]
-    assert said.startswith(
+        stated = process.communicate(timeout=60)[0]
+    assert stated.startswith(
         f"The history at {history.root}/commits cannot be used: a file has reached the size limit. "
-    ), said
+    ), stated
     assert offsets(history) == [1]
 
 
-def test_of_a_worker_that_ended_its_own_error_is_told() -> None:
-    said = (
+def test_the_own_error_of_a_worker_that_ended_is_reported() -> None:
+    stated = (
         "An error occurred while calling z:collect.\n: Job aborted: Traceback (most recent call last):\n"
         '  File "a.py", line 1, in f\n    g()\nOSError: it is gone\nsecond line\n\n\tat org.apache.spark.X\n'
     )
-    assert "cannot be used: OSError: it is gone" in str(store.history_error("/h", said))
+    assert "cannot be used: OSError: it is gone" in str(store.history_error("/h", stated))
     assert "cannot be used: one line" in str(store.history_error("/h", "one line\nand more"))
     assert "cannot be used: no reason given" in str(store.history_error("/h", ""))
 
 
-def test_a_full_disk_is_named_with_its_mend() -> None:
-    said = "Generic LocalFileSystem error: Unable to copy data to file: No space left on device (os error 28)"
-    assert str(history_error("/h/commits", said)) == (
-        "The history at /h/commits cannot be used: the disk is full. Free space there; nothing was lost or half written"
+def test_a_full_disk_is_named_with_its_fix() -> None:
+    stated = "Generic LocalFileSystem error: Unable to copy data to file: No space left on device (os error 28)"
+    assert str(history_error("/h/commits", stated)) == (
+        "The history at /h/commits cannot be used: the disk is full. Free space there; nothing was half written"
     )

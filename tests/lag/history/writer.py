@@ -18,7 +18,7 @@ ROWS = 10
 
 
 def main(root: str, name: str, appends: str, file_bytes: str = "") -> None:
-    """Append; a HistoryError is told on stdout."""
+    """Append; a HistoryError is printed on stdout."""
     if file_bytes:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(file_bytes), resource.RLIM_INFINITY))

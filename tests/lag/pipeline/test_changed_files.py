@@ -32,10 +32,10 @@ def firsts(found: dict[str, datetime]) -> dict[str, list[float]]:
 
 def test_every_recorded_table_counts_from_its_earliest_row_on(history: History) -> None:
     for name, (time, *_) in TIMES.items():
-        told = {"type": "classic", "state": "Stable", "complete": True} if name == "group_snapshots" else {}
-        told |= {"members": 1, "lag_known": 0, "lag_partitions": 0} if told else {}
+        reported = {"type": "classic", "state": "Stable", "complete": True} if name == "group_snapshots" else {}
+        reported |= {"members": 1, "lag_known": 0, "lag_partitions": 0} if reported else {}
         for since, until in ((-90, -61), (-70, 5), (10, 20)):
-            made = [told | {time: NOON + at * MINUTE} for at in (since, until)]
+            made = [reported | {time: NOON + at * MINUTE} for at in (since, until)]
             history.append(name, rows(name, *made))
     found = firsts(recent(history, NOON - timedelta(hours=1)))
     assert found == {name: [-60.0, 10.0] for name in TIMES} | {"commits": [-60.0, 0.0, 0.0]}

@@ -24,12 +24,12 @@ def test_what_was_deleted_before_it_was_read_is_a_gap_up_to_where_the_log_begins
     assert str(gap) == "partition 1 of __consumer_offsets: offsets 5 to 7 were deleted before or while they were read"
 
 
-def test_a_log_that_begins_behind_the_batch_is_told_batch_by_batch_each_offset_once() -> None:
+def test_a_log_that_begins_behind_the_batch_is_reported_batch_by_batch_each_offset_once() -> None:
     assert gaps((5,), (20,), (30,)) == (Gap(0, 5, 20),)
     assert gaps((20,), (40,), (30,)) == (Gap(0, 20, 30),)
 
 
-def test_a_batch_that_ends_before_it_begins_tells_that_the_log_was_cut_back() -> None:
+def test_a_batch_that_ends_before_it_begins_shows_that_the_log_was_truncated() -> None:
     (gap,) = gaps((9, 5), (6, 5), (2, 0))
     assert gap == Gap(0, 9, 6)
     assert str(gap) == "partition 0 of __consumer_offsets: the log was truncated from offset 9 to 6"
@@ -45,19 +45,19 @@ def test_the_topic_of_the_run_is_gone_on_with_wherever_it_ends(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("topic", "said"),
+    ("topic", "stated"),
     [
         (replace(TOPIC, cluster_id="c2"), "belongs to cluster c1, but this is cluster c2. Use another --history"),
         (replace(TOPIC, topic_id="id2"), "__consumer_offsets was deleted and created again .* Use a new --history"),
     ],
 )
-def test_another_cluster_or_topic_is_refused(tmp_path: Path, topic: OffsetsTopic, said: str) -> None:
-    with pytest.raises(HistoryError, match=said):
+def test_another_cluster_or_topic_is_refused(tmp_path: Path, topic: OffsetsTopic, stated: str) -> None:
+    with pytest.raises(HistoryError, match=stated):
         refuse_other_topic(History(tmp_path), RUN, topic)
 
 
 @pytest.mark.parametrize(("recorded", "left"), [(-1, [1, 2]), (2, [1, 2]), (3, [1, 2, 3])])
-def test_a_batch_that_a_stranger_may_have_planned_is_taken_back_unless_a_table_has_it(
+def test_a_batch_that_another_process_may_have_planned_is_taken_back_unless_a_table_has_it(
     tmp_path: Path, recorded: int, left: list[int]
 ) -> None:
     """What a table has was planned by the topic that it was read from."""

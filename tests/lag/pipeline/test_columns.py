@@ -174,10 +174,10 @@ def test_the_last_commit_is_that_of_the_latest_time_and_of_these_the_latest_reco
     found = commits(read_rows(history, "commits", COMMIT_COLUMNS), names)
     last = reading.last_commits(found, us(at(10)), names)
     assert last.schema == LAST_COMMITS
-    told = [
+    reported = [
         (row["group_id"], row["at"], row["src_offset"], row["committed"], row["topic_id"]) for row in last.to_pylist()
     ]
-    assert told == [("g", at(5), 4, 20, b"1" * 16)]
+    assert reported == [("g", at(5), 4, 20, b"1" * 16)]
     again = commits(last.to_batches(), names)
     assert reading.last_commits(again, us(at(10)), names).equals(last)
 

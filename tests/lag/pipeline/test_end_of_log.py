@@ -49,7 +49,7 @@ def test_a_topic_without_a_record_has_been_read(history: History) -> None:
     assert read_until(history) == {"c1": NOON}
 
 
-def test_brokers_that_are_away_are_asked_again(history: History) -> None:
+def test_unavailable_brokers_are_asked_again(history: History) -> None:
     answers = iter([ConnectError("away", "wait"), end(LATER, *(5,))])
 
     def ask() -> LogEnd:

@@ -79,24 +79,24 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long
-def test_the_stream_tells_its_progress_and_what_it_added(call: Call, cluster_with_commits: str, root: Path) -> None:
+def test_the_stream_reports_its_progress_and_what_it_added(call: Call, cluster_with_commits: str, root: Path) -> None:
     servers = cluster_with_commits
-    said = call("stream", root, "--bootstrap-server", servers, "--once", "--json")
+    stated = call("stream", root, "--bootstrap-server", servers, "--once", "--json")
     truth = records(servers)
-    assert said.document["rows"] == {
+    assert stated.document["rows"] == {
         "commits": len(places(truth, commits=True)), "group_events": len(places(truth, commits=False)),
         "decode_errors": 0,
     }  # fmt: skip
-    assert (said.document["gaps"], said.document["unknown_types"]) == ([], {})
-    assert "Spark is starting\nbatch 0: " in said.err
-    assert said.err.rstrip().endswith("/s, 0 offsets behind")
+    assert (stated.document["gaps"], stated.document["unknown_types"]) == ([], {})
+    assert "Spark is starting\nbatch 0: " in stated.err
+    assert stated.err.rstrip().endswith("/s, 0 offsets behind")
     again = call("stream", root, "--bootstrap-server", servers, "--once")
     assert again.out.splitlines()[0].split() == ["TABLE", "ROWS", "ADDED"]
     assert again.out.splitlines()[1].split() == ["commits", "0"]
 
 
 @pytest.mark.long
-def test_the_roll_up_tells_its_progress_and_what_it_wrote(call: Call, root: Path) -> None:
+def test_the_roll_up_reports_its_progress_and_what_it_wrote(call: Call, root: Path) -> None:
     history = History(root)
     now = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
     polls = [
@@ -107,16 +107,16 @@ def test_the_roll_up_tells_its_progress_and_what_it_wrote(call: Call, root: Path
     history.append("end_offsets", rows("end_offsets", *polls))
     old = {"cluster": cluster_of(history), "group_id": "old", "topic": "orders", "committed": 4}
     history.append("commits", rows("commits", old | {"src_ts": now - timedelta(hours=4)}))
-    said = call("rollup", root, "--once", "--json")
-    assert set(said.document["rows"]) == {
+    stated = call("rollup", root, "--once", "--json")
+    assert set(stated.document["rows"]) == {
         "lag_1m", "lag_1h", "lag_group_topic_1m", "group_health_1m", "slo_burn",
     }  # fmt: skip
-    first, last = said.err.splitlines()
+    first, last = stated.err.splitlines()
     assert first == "Spark is starting"
     assert " rows, " in last
     assert last.endswith("/s")
-    written = {name: len(history.query(f"SELECT 1 FROM {name}", name)) for name in said.document["rows"]}
-    assert written == said.document["rows"]
+    written = {name: len(history.query(f"SELECT 1 FROM {name}", name)) for name in stated.document["rows"]}
+    assert written == stated.document["rows"]
     assert written["lag_1m"] > 0
 
 
@@ -139,9 +139,9 @@ def test_what_a_stream_could_not_read_is_a_warning_when_it_is_found_and_in_the_r
     source = SimpleNamespace(topic=SimpleNamespace(cluster_id="c1"))
     monkeypatch.setattr(Source, "of", lambda _: source)
     monkeypatch.setattr(stream_module, "Stream", lambda *_: SimpleNamespace(outcome=outcome, run=run))
-    said = call("stream", tmp_path, "--bootstrap-server", "localhost:9", "--once", "--json")
-    assert said.err.splitlines() == ["Spark is starting", f"warning: {gap}"]
-    assert said.document["gaps"] == [{"partition": 1, "since": 5, "until": 8}]
+    stated = call("stream", tmp_path, "--bootstrap-server", "localhost:9", "--once", "--json")
+    assert stated.err.splitlines() == ["Spark is starting", f"warning: {gap}"]
+    assert stated.document["gaps"] == [{"partition": 1, "since": 5, "until": 8}]
 
 
 def cluster_of(history: History) -> str:
@@ -152,16 +152,16 @@ def cluster_of(history: History) -> str:
 def kept(tmp_path: Path) -> Path:
     """A history of one group's two commits, in two files of one day."""
     for committed in range(2):
-        told = {"cluster": "c", "group_id": "billing", "topic": "orders", "src_offset": committed}
-        History(tmp_path).append("commits", rows("commits", {**told, "committed": committed}))
+        reported = {"cluster": "c", "group_id": "billing", "topic": "orders", "src_offset": committed}
+        History(tmp_path).append("commits", rows("commits", {**reported, "committed": committed}))
     return tmp_path
 
 
 def test_compaction_says_what_it_did(call: Call, kept: Path) -> None:
-    said = call("compact", kept, "--json")
-    tables = {one["table"]: one for one in said.document["tables"]}
+    stated = call("compact", kept, "--json")
+    tables = {one["table"]: one for one in stated.document["tables"]}
     assert [tables["commits"][name] for name in ("files_before", "files_after", "days_dropped")] == [2, 1, 0]
-    assert "commits: merging files" in said.err
+    assert "commits: merging files" in stated.err
     heads = call("compact", kept).out.splitlines()[0]
     assert heads.split("  ")[0] == "TABLE"
 
@@ -181,7 +181,7 @@ def test_a_damaged_table_does_not_keep_the_others_from_being_compacted(
 
 
 @pytest.mark.parametrize(
-    ("behind", "told"),
+    ("behind", "reported"),
     [
         (timedelta(minutes=4), ""),
         (timedelta(minutes=70), "the stream has read up to {:%Y-%m-%d %H:%M} UTC"),
@@ -189,14 +189,16 @@ def test_a_damaged_table_does_not_keep_the_others_from_being_compacted(
     ],
 )
 def test_a_roll_up_that_waits_for_the_stream_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], behind: timedelta | None, told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], behind: timedelta | None, reported: str
 ) -> None:
     history, read = History(tmp_path), NEVER if behind is None else datetime.now(UTC) - behind
     history.append("end_offsets", rows("end_offsets", {"poll_ts": datetime.now(UTC)}))
     mark_read(history, "c1", read)
     _roll_up(history, SimpleNamespace(run=lambda *_: []), Counter())
-    said = f"warning: {told}; later minutes are not rolled up. Run groupscope pipeline stream\n" if told else ""
-    assert capsys.readouterr().err == said.format(read)
+    stated = (
+        f"warning: {reported}; later minutes are not rolled up. Run groupscope pipeline stream\n" if reported else ""
+    )
+    assert capsys.readouterr().err == stated.format(read)
 
 
 def test_a_roll_up_of_a_history_that_no_dashboard_writes_says_why_there_is_no_lag(
@@ -261,7 +263,7 @@ def test_levels_are_taken_from_the_file_or_the_environment(
         monkeypatch.setenv("GROUPSCOPE_SLO", str(wrong))
 
 
-def test_a_cluster_that_is_away_is_told_before_spark_starts(call: Call, tmp_path: Path) -> None:
+def test_an_unreachable_cluster_is_reported_before_spark_starts(call: Call, tmp_path: Path) -> None:
     with pytest.raises(GroupscopeError) as refused:
         call("stream", tmp_path / "history", "--bootstrap-server", "127.0.0.1:1", "--once")
     assert refused.value.hint

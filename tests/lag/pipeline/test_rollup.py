@@ -59,7 +59,7 @@ Series = dict[tuple[str, str, int], tuple[list[Sample], list[Commit]]]
 
 @dataclass(frozen=True)
 class Past:
-    """A history that was rolled up once: what went in, and what the run said."""
+    """A history that was rolled up once: what went in, and what the run printed."""
 
     history: History
     series: Series
@@ -135,8 +135,8 @@ def test_lag_is_as_the_reference_has_it(past: Past) -> None:
         wanted = plain.minutes(samples, commits, 0, SECONDS)
         assert [seconds(row["minute"]) for row in by_series[one]] == [row.pop("minute") for row in wanted]
         for mine, reference in zip(by_series[one], wanted, strict=True):
-            told = mine | {"status": str(STATUS_OF[mine["status"]])}
-            assert {name: told[name] for name, value in reference.items() if not same(told[name], value)} == {}
+            reported = mine | {"status": str(STATUS_OF[mine["status"]])}
+            assert {name: reported[name] for name, value in reference.items() if not same(reported[name], value)} == {}
     assert past.piece.rows["lag_1m"] == len(minutes)
     check_hours(of(past.history, "lag_1h", "group_id, topic, partition, hour"), by_series)
     check_topics(of(past.history, "lag_group_topic_1m", "group_id"), minutes)
@@ -238,7 +238,7 @@ MODERN = [
 ]  # fmt: skip
 
 
-def test_health_owners_and_budgets_are_as_records_and_lag_tell(past: Past) -> None:
+def test_health_owners_and_budgets_are_as_records_and_lag_show(past: Past) -> None:
     minutes = of(past.history, "lag_1m", "group_id, topic, partition, minute")
     check_owners(minutes)
     health = of(past.history, "group_health_1m", "group_id, minute")
@@ -250,7 +250,7 @@ def test_health_owners_and_budgets_are_as_records_and_lag_tell(past: Past) -> No
 
 
 def event_rows(group: str, events: list[Row], ids: bool) -> list[dict[str, Any]]:
-    """As the stream writes them; of a partition `t` with an id, that of its newest log is told."""
+    """As the stream writes them; of a partition `t` with an id, that of its newest log is given."""
     return [
         {"group_id": group, "src_offset": e.offset, "record_type": e.kind, "member_id": e.member, "state": e.state,
          "generation_or_epoch": None if e.kind in TARGETS else e.number,
@@ -277,15 +277,15 @@ def check_owners(minutes: list[dict[str, Any]]) -> None:
 
 def check_health(found: list[dict[str, Any]], events: list[Row], minutes: list[dict[str, Any]]) -> None:
     group = found[0]["group_id"]
-    told = {row.pop("minute"): row for row in plain_group.minutes(events, 0, SECONDS)}
+    reported = {row.pop("minute"): row for row in plain_group.minutes(events, 0, SECONDS)}
     by_minute: dict[datetime, list[dict[str, Any]]] = {}
     for row in minutes:
         if row["group_id"] == group:
             by_minute.setdefault(row["minute"], []).append(row)
-    assert {seconds(row["minute"]) for row in found} >= told.keys()
+    assert {seconds(row["minute"]) for row in found} >= reported.keys()
     assert {row["minute"] for row in found} >= by_minute.keys()
     for row in found:
-        assert told.get(seconds(row["minute"]), {}).items() <= row.items()
+        assert reported.get(seconds(row["minute"]), {}).items() <= row.items()
         lags = by_minute.get(row["minute"], [])
         at_least = [max(one["time_lag_max_ms"] or 0, one["time_lag_min_ms"] or 0) for one in lags
                     if (one["time_lag_max_ms"], one["time_lag_min_ms"]) != (None, None)]  # fmt: skip
@@ -315,12 +315,12 @@ def burn_of(health: list[dict[str, Any]], slo: Slo, at: datetime, window_s: int)
     inside = [one for one in health if begin <= one["minute"] < at and one["time_lag_known"] is not None]
     judged = [verdict(one, slo) for one in inside]
     good, bad, unknown = (judged.count(word) for word in ("good", "bad", "unknown"))
-    share, told = 1 - slo.target, good + bad > 0
+    share, reported = 1 - slo.target, good + bad > 0
     made = {
         "group_id": health[0]["group_id"], "slo_id": slo.slo_id, "at": at, "window_s": window_s, "good_minutes": good,
         "bad_minutes": bad, "unknown_minutes": unknown, "total_minutes": len(judged), "target": slo.target,
-        "threshold_ms": slo.threshold_ms, "burn": pytest.approx(bad / (good + bad) / share) if told else None,
-        "budget_left": pytest.approx(1 - bad / (share * window_s / 60)) if told else None,
+        "threshold_ms": slo.threshold_ms, "burn": pytest.approx(bad / (good + bad) / share) if reported else None,
+        "budget_left": pytest.approx(1 - bad / (share * window_s / 60)) if reported else None,
     }  # fmt: skip
     return made if judged else None
 
@@ -335,9 +335,9 @@ def verdict(minute: dict[str, Any], slo: Slo) -> str:
 def test_minutes_older_than_a_day_count_by_the_hour(spark: SparkSession, history: History) -> None:
     """Two days ago a good and a bad minute of one hour; now a good one."""
     old = BEGIN - timedelta(days=2)
-    told = [(old, 5_000), (old + timedelta(minutes=1), 90_000), (BEGIN, 0)]
+    reported = [(old, 5_000), (old + timedelta(minutes=1), 90_000), (BEGIN, 0)]
     minutes = [{"group_id": "g", "minute": at, "type": "classic", "rebalances": 0, "joins": 0, "leaves": 0,
-                "time_lag_max_ms": lag, "time_lag_known": True} for at, lag in told]  # fmt: skip
+                "time_lag_max_ms": lag, "time_lag_known": True} for at, lag in reported]  # fmt: skip
     made = Rollup(spark, history)
     history.append("group_health_1m", rows("group_health_1m", *minutes))
     made._replace("slo_burn", made._budgets(BEGIN, BEGIN + timedelta(minutes=5)), BEGIN, BEGIN + timedelta(minutes=5))
@@ -388,8 +388,8 @@ def only_lag(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_the_stream_has_not_read_waits_for_it_and_is_then_as_if_it_had_never_been_away(
     spark: SparkSession, history: History
 ) -> None:
-    """Away for most of an hour, while the group goes on: nobody is said to have stopped, before or after."""
-    rollup, tell, asked = Rollup(spark, history), lambda *_: None, timedelta(minutes=65)
+    """Away for most of an hour, while the group goes on: no group is reported as stopped, before or after."""
+    rollup, report, asked = Rollup(spark, history), lambda *_: None, timedelta(minutes=65)
     minutes = [BEGIN + timedelta(minutes=n) for n in range(65)]
     ends = [{"poll_ts": at, "log_end": 10 * n + 10, "last_stable": 10 * n + 10} for n, at in enumerate(minutes)]
     commits = [
@@ -397,15 +397,15 @@ def test_what_the_stream_has_not_read_waits_for_it_and_is_then_as_if_it_had_neve
     ]
     history.append("end_offsets", rows("end_offsets", *ends))
     mark_read(history, "c1", NEVER)
-    assert rollup.run(BEGIN + asked, tell) == []
+    assert rollup.run(BEGIN + asked, report) == []
     history.append("commits", rows("commits", *commits[:10]))
     mark_read(history, "c1", BEGIN + timedelta(minutes=10, seconds=30))
-    assert [piece.until for piece in rollup.run(BEGIN + asked, tell)] == [minutes[10]]
+    assert [piece.until for piece in rollup.run(BEGIN + asked, report)] == [minutes[10]]
     assert [row["minute"] for row in of(history, "lag_1m", "minute")] == minutes[:10]
-    assert rollup.run(BEGIN + asked, tell) == []
+    assert rollup.run(BEGIN + asked, report) == []
     history.append("commits", rows("commits", *commits[10:]))
     mark_read(history, "c1", BEGIN + asked)
-    rollup.run(BEGIN + asked, tell)
+    rollup.run(BEGIN + asked, report)
     found = of(history, "lag_1m", "minute")
     assert [(row["minute"], row["lag_last"], row["status"]) for row in found] == [
         (at, 5, STORED[Status.OK]) for at in minutes
@@ -455,17 +455,17 @@ def test_the_last_commit_before_the_window_is_carried_from_run_to_run(spark: Spa
     days_ago = BEGIN - timedelta(days=5)
     history.append("commits", rows("commits", {"committed": 7, "src_ts": days_ago, "commit_ts": days_ago}))
     polls = [{"poll_ts": BEGIN + timedelta(minutes=at), "log_end": 10, "last_stable": 10} for at in (0, 125, 126)]
-    tell = lambda *_: None  # noqa: E731
+    report = lambda *_: None  # noqa: E731
     history.append("end_offsets", rows("end_offsets", *polls[:2]))
-    assert len(Rollup(spark, history).run(BEGIN + timedelta(minutes=126), tell)) == 1
+    assert len(Rollup(spark, history).run(BEGIN + timedelta(minutes=126), report)) == 1
     history.replace("commits", rows("commits").slice(0, 0), f"src_ts = {literal(days_ago)}")
     history.append("end_offsets", rows("end_offsets", polls[2]))
-    Rollup(spark, history).run(BEGIN + timedelta(minutes=127), tell)
+    Rollup(spark, history).run(BEGIN + timedelta(minutes=127), report)
     assert [row["lag_last"] for row in of(history, "lag_1m", "minute")] == [3, 3, 3]
 
 
 @pytest.mark.usefixtures("only_lag")
-def test_a_cluster_whose_stream_comes_back_is_made_up_for_while_the_others_go_on(
+def test_a_cluster_whose_stream_comes_back_catches_up_while_the_others_go_on(
     spark: SparkSession, history: History
 ) -> None:
     """Eight hours away: longer than anything is computed again. A commit of that time is the last one there is."""

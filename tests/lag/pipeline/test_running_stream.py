@@ -67,26 +67,26 @@ def once(then: Callable[[], object]) -> Callable[..., Any]:
     return lambda *_: next(first, lambda: None)()
 
 
-def test_records_that_are_deleted_while_a_stream_runs_are_told_once_and_all_others_recorded(
+def test_records_that_are_deleted_while_a_stream_runs_are_reported_once_and_all_others_recorded(
     spark: SparkSession, cluster: EmbeddedKafka, settings: Settings, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the first of many batches the log of the longest partition begins where its last record is.
 
-    Spark has fetched a little ahead, so of what is told as deleted some is there.
+    Spark has fetched a little ahead, so some of what is reported as deleted is there.
     """
     for number in range(10):
         commit(cluster.bootstrap_servers, "first", {("orders", partition): number for partition in range(COMMITS)})
     truth = places(records(cluster.bootstrap_servers), commits=True)
     ends = read_offsets_topic(settings).last_stable
     partition = max(range(len(ends)), key=lambda number: ends[number])
-    told: list[Gap] = []
+    reported: list[Gap] = []
     delete = once(lambda: move_log_start(cluster, partition, ends[partition] - 1))
     monkeypatch.setattr(stream_module, "BATCH_OFFSETS", COMMITS)
     outcome = Stream(spark, history, frugal(settings)).run(
-        once=True, listeners=Listeners(batch=delete, gap=told.append)
+        once=True, listeners=Listeners(batch=delete, gap=reported.append)
     )
-    assert (tuple(told), told[-1].until) == (outcome.gaps, ends[partition] - 1)
-    lost = [(partition, offset) for gap in told for offset in range(gap.since, gap.until)]
+    assert (tuple(reported), reported[-1].until) == (outcome.gaps, ends[partition] - 1)
+    lost = [(partition, offset) for gap in reported for offset in range(gap.since, gap.until)]
     assert len(lost) == len(set(lost))
     there = found(history, outcome.cluster)
     assert set() < set(truth) - set(there) <= set(lost)

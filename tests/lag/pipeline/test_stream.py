@@ -1,4 +1,4 @@
-"""The stream on a real broker: every record once, whatever happens; what cannot be right is refused or told."""
+"""The stream on a real broker: every record once, whatever happens; what cannot be right is refused or reported."""
 
 import json
 from collections.abc import Callable
@@ -139,7 +139,7 @@ def settled(servers: str, members: int) -> bool:
 
 
 @pytest.mark.long
-def test_a_broker_that_goes_away_ends_a_single_run_with_the_mend(
+def test_a_broker_that_goes_away_ends_a_single_run_with_the_fix(
     spark: SparkSession, cluster: EmbeddedKafka, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Spark itself would wait for it without a word."""
@@ -191,18 +191,18 @@ def test_a_batch_that_fails_half_way_is_neither_lost_nor_recorded_twice(
     assert found(history, "group_events") == places(truth, commits=False)
 
 
-def test_progress_is_told_with_what_is_left(
+def test_progress_is_reported_with_what_is_left(
     spark: SparkSession, cluster: EmbeddedKafka, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream_module, "BATCH_OFFSETS", 20)
     commit(cluster.bootstrap_servers, "many", {("orders", partition): 1 for partition in range(60)})
     settings = load_settings(cluster.bootstrap_servers, None, {})
-    told: list[Progress] = []
-    outcome = Stream(spark, history, Source.of(settings)).run(once=True, listeners=Listeners(batch=told.append))
+    reported: list[Progress] = []
+    outcome = Stream(spark, history, Source.of(settings)).run(once=True, listeners=Listeners(batch=reported.append))
     assert outcome.batches >= 3
-    assert [one.batch for one in told] == list(range(outcome.batches))
-    assert sum(one.records for one in told) == outcome.records
-    assert (told[-1].behind, told[0].behind > told[-2].behind > 0) == (0, True)
+    assert [one.batch for one in reported] == list(range(outcome.batches))
+    assert sum(one.records for one in reported) == outcome.records
+    assert (reported[-1].behind, reported[0].behind > reported[-2].behind > 0) == (0, True)
 
 
 def test_the_checkpoint_of_another_cluster_is_refused(history: History, once: Run) -> None:
@@ -228,7 +228,7 @@ def test_a_history_whose_checkpoint_is_gone_is_refused(history: History, once: R
         once()
 
 
-def test_records_that_were_deleted_unread_are_told(cluster: EmbeddedKafka, history: History, once: Run) -> None:
+def test_records_that_were_deleted_unread_are_reported(cluster: EmbeddedKafka, history: History, once: Run) -> None:
     """Between two runs the log's beginning moves past where the first one ended."""
     once()
     servers = cluster.bootstrap_servers

@@ -143,7 +143,7 @@ class Followed:
     """A tail that knows what a test says."""
 
     def __init__(self, events: Any = (), problem: Problem | None = None, known: bool = True) -> None:
-        self.told, self.its, self.known, self.running = recorded(*events), problem, known, False
+        self.reported, self.its, self.known, self.running = recorded(*events), problem, known, False
 
     def start(self) -> None:
         self.running = True
@@ -155,7 +155,7 @@ class Followed:
         self.seen = snapshot
 
     def recorded(self, group_id: str) -> Any:
-        return self.told
+        return self.reported
 
     def all_states(self) -> Any:
         return {}
@@ -212,8 +212,8 @@ def test_generations_are_the_recorded_ones_as_long_as_records_are_read(
     collector = collect(Script(of(1), of(2)), follower=tail)
     collector.wait_for(3, PATIENCE_S)
     found = collector.recording("g")
-    told = [one.generation.number for one in found.generations]
-    assert (found.origin, told, found.problem) == (how, numbers, problem)
+    reported = [one.generation.number for one in found.generations]
+    assert (found.origin, reported, found.problem) == (how, numbers, problem)
     assert dict(found.timeouts) == ({"a": Timeouts(10_000, 300_000)} if how is Origin.RECORDED else {})
 
 
@@ -250,7 +250,7 @@ def test_the_tail_runs_with_the_collector() -> None:
     assert not tail.running
 
 
-def test_the_status_tells_of_the_last_poll_and_the_next(collect: Any) -> None:
+def test_the_status_shows_the_last_poll_and_the_next(collect: Any) -> None:
     collector = collect(Script(), interval_s=3600, monotonic_s=clock(step_ms=2, start_ms=0))
     collector.wait_for(1, PATIENCE_S)
     status = collector.status()
@@ -260,7 +260,9 @@ def test_the_status_tells_of_the_last_poll_and_the_next(collect: Any) -> None:
     assert status.next_poll_ms == 1_010_000 + 3_598_000
 
 
-def test_a_cluster_that_cannot_be_read_is_told_and_tried_again(collect: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_cluster_that_cannot_be_read_is_reported_and_tried_again(
+    collect: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     script = Script(small, REFUSED, REFUSED, small)
     with caplog.at_level(logging.INFO, "lag.polling.collector"):
         collector = collect(script)
@@ -331,7 +333,7 @@ def test_a_group_whose_coordinator_fell_silent_stays_in_the_report(collect: Any)
     assert report.snapshot.groups[0].at_ms == 1_000_000
 
 
-def test_somebody_may_ask_for_a_poll_before_its_time(collect: Any) -> None:
+def test_a_client_may_ask_for_a_poll_before_its_time(collect: Any) -> None:
     collector = collect(Script(), interval_s=3600)
     collector.wait_for(1, PATIENCE_S)
     collector.poll_now()

@@ -110,7 +110,7 @@ def test_the_first_poll_has_nothing_to_keep() -> None:
     assert carry_forward(None, now) is now
 
 
-def test_a_group_that_stays_away_keeps_its_first_problem() -> None:
+def test_a_group_that_stays_unreadable_keeps_its_first_problem() -> None:
     second = carry_forward(before(), after(2))
     third = carry_forward(second, after(3))
     assert known(third.group("billing")).problems == known(second.group("billing")).problems

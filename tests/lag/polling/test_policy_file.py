@@ -86,14 +86,14 @@ def test_every_error_has_its_line_and_the_nearest_name(file: Path) -> None:
     text = f"lag_floor: 100\nmin_sample: 4\n{groups}"
     with pytest.raises(ConfigError) as refused:
         load_policy(written(file, text))
-    for said in (
+    for stated in (
         "policy.yaml: line 2: min_sample: The key 'min_sample' is unknown. Did you mean 'min_samples'?",
         "line 5: groups[0].min_s: A number",
         "line 6: groups[1].pattern: The key 'pattern' is missing.",
         "line 6: groups[1].lag_floor: This must be at least 0.",
         "line 7: groups[1].trend_samples: This must be at most 12.",
     ):
-        assert said in str(refused.value)
+        assert stated in str(refused.value)
 
 
 def test_a_time_that_the_kept_polls_never_span_is_refused_with_the_limit(file: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_time_that_the_kept_polls_never_span_is_refused_with_the_limit(file: P
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "stated"),
     [
         ("lag_floor: 1\nlag_floor: 2", "line 2: The key 'lag_floor' is listed twice"),
         ("lag_floor: true", "line 1: lag_floor: A whole number"),
@@ -122,10 +122,10 @@ def test_a_time_that_the_kept_polls_never_span_is_refused_with_the_limit(file: P
         ("groups: [{pattern: 'a?'}, {pattern: b}, {pattern: 'a?'}]", "line 1: groups: 'a?' is never used"),
     ],
 )
-def test_a_broken_file_is_refused(file: Path, text: str, said: str) -> None:
+def test_a_broken_file_is_refused(file: Path, text: str, stated: str) -> None:
     with pytest.raises(ConfigError, match=r"policy\.yaml: .*") as refused:
         load_policy(written(file, text))
-    assert said in str(refused.value)
+    assert stated in str(refused.value)
 
 
 def test_patterns_may_overlap_if_the_narrower_one_comes_first(file: Path) -> None:

@@ -106,7 +106,7 @@ def test_names_of_every_legal_character_and_of_any_length(length: int) -> None:
     assert [commit.topic for commit in rows(commits)] == [topic.decode(), "orders"] * 9
 
 
-def test_names_that_differ_in_one_place_are_told_apart_in_every_batch() -> None:
+def test_names_that_differ_in_one_place_are_distinguished_in_every_batch() -> None:
     """The names are as many as the table has places, so that many share one."""
     decoder = Decoder()
     keys = [h("0001 0001 67 0004") + number.to_bytes(4, "little") + bytes(4) for number in range(0, 1 << 24, 401)]

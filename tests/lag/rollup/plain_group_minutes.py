@@ -1,4 +1,4 @@
-"""The life of one group in plain Python, each question asked of the whole list of its records anew.
+"""The life of one group in plain Python, each question answered from the whole list of its records each time.
 
 It shares nothing with `lag.rollup.group_minutes` but the names of the columns. Times are seconds.
 """
@@ -79,8 +79,8 @@ def last(rows: list[Row], offset: int, kinds: tuple[int, ...], member: str | Non
 
 
 def number(rows: list[Row], offset: int) -> int | None:
-    told = last([row for row in rows if not row.gone], offset, (2, *EPOCHS))
-    return None if told is None else told.number
+    reported = last([row for row in rows if not row.gone], offset, (2, *EPOCHS))
+    return None if reported is None else reported.number
 
 
 def members(rows: list[Row], offset: int) -> set[str] | None:

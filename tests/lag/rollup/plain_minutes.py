@@ -61,18 +61,18 @@ def judge(number: int, samples: list[Sample], commits: list[Commit], lives: list
     before = [c for c in commits if c.at <= sample.at]
     commit = before[-1] if before else Commit(0, None)
     stale = commit.offset is not None and None not in (commit.topic, sample.topic) and commit.topic != sample.topic
-    told = {"at": sample.at, "life": lives[number], "committed": commit.offset, "start": start, "end": end,
+    reported = {"at": sample.at, "life": lives[number], "committed": commit.offset, "start": start, "end": end,
             "committed_at": commit.at, "place": None if stale else commit.offset, "stale": stale, "topic": sample.topic,
             "lag": None, "raw": None, "lost": 0, "rc": None, "time": None, "least": None}  # fmt: skip
     if commit.offset is None or end is None or stale:
-        return told
+        return reported
     position = max(commit.offset, start if start is not None else -1)
-    told |= {"lag": max(end - position, 0), "raw": end - commit.offset}
-    told["lead"] = commit.offset - (start if start is not None else -1)
-    told["lost"] = max((start or 0) - commit.offset, 0)
-    told["rc"] = None if stable is None else max(stable - position, 0)
+    reported |= {"lag": max(end - position, 0), "raw": end - commit.offset}
+    reported["lead"] = commit.offset - (start if start is not None else -1)
+    reported["lost"] = max((start or 0) - commit.offset, 0)
+    reported["rc"] = None if stable is None else max(stable - position, 0)
     read = [samples[index] for index in log if samples[index].end is not None]
-    return told | time_lag(sample.at, position, end, read)
+    return reported | time_lag(sample.at, position, end, read)
 
 
 def count_lost(judged: list[dict[str, Any]]) -> None:

@@ -80,7 +80,7 @@ def test_a_pattern_is_as_of_a_shell() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("[[slo]]\nslo_id = 'a'\ntarget = 1.0\n", "slo.0.target: Input should be less than 1"),
         ("[[slo]]\nslo_id = 'a'\nthresold_s = 1\n", "slo.0.thresold_s: Extra inputs are not permitted"),
@@ -89,14 +89,14 @@ def test_a_pattern_is_as_of_a_shell() -> None:
         ("slo = [\n", "Invalid value"),
     ],
 )
-def test_a_file_that_is_wrong_is_refused_with_the_mend(tmp_path: Path, text: str, told: str) -> None:
+def test_a_file_that_is_wrong_is_refused_with_the_fix(tmp_path: Path, text: str, reported: str) -> None:
     file = tmp_path / "slo.toml"
     file.write_text(text)
-    with pytest.raises(ConfigError, match=re.escape(told)) as refused:
+    with pytest.raises(ConfigError, match=re.escape(reported)) as refused:
         load_slos(file)
     assert "slo_id" in refused.value.hint
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read: No such file or directory"):
         load_slos(tmp_path / "none.toml")

@@ -73,7 +73,7 @@ def test_a_static_member_that_is_replaced_makes_no_rebalance() -> None:
     assert (row["rebalances"], row["joins"], row["leaves"]) == (0, 1, 1)
 
 
-def test_a_generation_that_falls_is_that_of_a_group_made_anew() -> None:
+def test_a_generation_that_falls_is_that_of_a_recreated_group() -> None:
     (row,) = both([*classic(1, 0, 9, "ab"), *classic(610, 1, 2, "c")])
     assert (row["rebalances"], row["generation_last"]) == (2, 2)
 
@@ -90,7 +90,7 @@ def test_a_group_without_members_is_empty_and_a_deleted_one_is_dead() -> None:
     assert (dead["state"], dead["rebalances"], dead["members_last"], dead["churn"]) == ("Dead", 0, 0, None)
 
 
-def test_a_group_that_comes_back_after_its_deletion_begins_anew() -> None:
+def test_a_group_that_comes_back_after_its_deletion_starts_over() -> None:
     gone = [*classic(1, 0, 4, ""), *classic(2, 1, 0, "", gone=True)]
     (row,) = both([*gone, *classic(610, 2, 5, "a")])
     assert row["rebalances"] == 5
@@ -116,7 +116,7 @@ def test_a_kip848_rebalance_lasts_from_the_bump_until_the_last_member_has_its_ta
     assert (row["rebalances"], row["rebalance_ms"], row["state"], row["type"]) == (2, 4250, "Stable", "consumer")
 
 
-def test_a_member_that_has_not_reached_its_target_is_told_by_the_state() -> None:
+def test_a_member_that_has_not_reached_its_target_is_recognised_by_its_state() -> None:
     assigning = [Row(610, 0, 5, member="a"), Row(610, 1, 3, 2)]
     reconciling = [*assigning, Row(610, 2, 6, 2), Row(610, 3, 8, 2, "a", 1)]
     assert [both(rows)[0]["state"] for rows in (assigning, reconciling)] == ["Assigning", "Reconciling"]
@@ -159,7 +159,7 @@ STOPPED, HELD, UNKNOWN, OK = (URGENCY.index(one) for one in (Status.STOPPED, Sta
 @pytest.mark.parametrize(
     ("of_commits", "verdict", "status"),
     [
-        pytest.param(STOPPED, HELD, HELD, id="a transaction holds it, which commits do not tell"),
+        pytest.param(STOPPED, HELD, HELD, id="a transaction holds it, which commits do not show"),
         pytest.param(STOPPED, OK, OK, id="markers only"),
         pytest.param(STOPPED, None, STOPPED, id="nobody polled, or the window was too short"),
         pytest.param(STOPPED, UNKNOWN, STOPPED, id="the poll could not read it"),

@@ -210,7 +210,7 @@ def test_a_recreated_topic_is_another_log() -> None:
     assert found[1]["produce_rate"] == 2 / 10
 
 
-def test_a_log_that_was_cut_back_is_told_by_its_end() -> None:
+def test_a_truncated_log_is_recognised_by_its_end() -> None:
     found = both([Sample(600, 0, 500, 500), Sample(610, 0, 40, 40), Sample(620, 0, 50, 50)], [Commit(1, 45)], until=660)
     assert (found[0]["produce_rate"], found[0]["lag_last"], found[0]["lag_raw_min"]) == (1.0, 5, -5)
 
@@ -252,7 +252,7 @@ def test_from_a_place_in_the_old_topic_to_one_in_the_new_topic_nothing_is_consum
     assert (late["consume_rate"], late["time_to_loss_s"]) == (30 / 30, (160 - 80) / (2 - 1))
 
 
-def test_a_commit_to_a_topic_that_was_made_anew_is_no_step_from_one_to_the_old_topic() -> None:
+def test_a_commit_to_a_recreated_topic_is_no_step_from_one_to_the_old_topic() -> None:
     """No sample came between the two. A commit that names no topic may be of either, and counts."""
     samples = [Sample(600, 0, 500, 500, "old"), Sample(610, 0, 5, 5, "new")]
     (row,) = both(samples, [Commit(601, 500, "old"), Commit(605, 4, "new")], until=660)
@@ -304,7 +304,7 @@ def test_minutes_without_a_sample_have_commits_but_no_lag() -> None:
     ]
 
 
-def test_samples_far_apart_tell_no_rate() -> None:
+def test_samples_far_apart_give_no_rate() -> None:
     found = both([Sample(600, 0, 9, 9), Sample(901, 0, 900, 900)], [Commit(1, 5)], until=960)
     assert found[-1]["produce_rate"] is None
 
@@ -327,7 +327,7 @@ def test_a_group_that_commits_every_two_minutes_has_a_drain_time_in_every_minute
     assert [row["eta_s"] for row in found[1::2]] == [row["lag_last"] / (14 - 10) for row in found[1::2]]
 
 
-def test_the_drain_time_of_a_topic_that_was_made_anew_is_not_that_of_the_old_one() -> None:
+def test_the_drain_time_of_a_recreated_topic_is_not_that_of_the_old_one() -> None:
     """Nothing is written to it, and from 700 s on five records a second are read; five minutes must be known."""
     old, new = steady(range(100, 1000, 100), topic="old"), [Sample(690, 0, 9000, 9000, "new")]
     new += [Sample(700 + 10 * n, 0, 9000, 9000, "new") for n in range(38)]
@@ -362,7 +362,7 @@ def test_a_held_transaction_shows_in_the_lag_of_read_committed() -> None:
     assert (row["lag_last"], row["lag_rc_last"]) == (45, 5)
 
 
-def test_deletion_that_comes_nearer_is_told_before_it_arrives() -> None:
+def test_deletion_that_comes_nearer_is_reported_before_it_arrives() -> None:
     """Twice as fast as the group reads, from the third deletion on: 100 records ahead at (20 - 10)/10 a second."""
     samples = [Sample(600 + 10 * n, 20 * n, 1000, 1000) for n in range(4)]
     commits = [Commit(600 + 10 * n, 130 + 10 * n) for n in range(4)]
@@ -397,7 +397,7 @@ def test_series_that_are_computed_together_do_not_touch_each_other(seed: int) ->
         assert [row for at, row in together if at == number] == ours(samples, commits)
 
 
-def test_a_series_begins_anew_though_it_goes_on_as_the_one_before_has_ended() -> None:
+def test_a_series_starts_over_though_it_goes_on_as_the_one_before_has_ended() -> None:
     """The same commit waits on; a first commit is lower; an id that is not known yet is not that of the last log."""
     waiting = steady(range(100, 190))
     unknown_at_first = [Sample(600, 0, 100, 100, None), *steady(range(101, 190), at=610, topic="new")]
@@ -419,8 +419,8 @@ def random_samples(dice: random.Random) -> list[Sample]:
     at, start, end, topic = dice.uniform(0, 60), 0, dice.randrange(200), dice.choice([None, "old"])
     made: list[Sample] = []
     while at < UNTIL + 60:
-        failed, anew = dice.random() < 0.08, dice.random() < 0.01
-        if anew:
+        failed, recreated = dice.random() < 0.08, dice.random() < 0.01
+        if recreated:
             start, end, topic = 0, dice.randrange(20), "new" if topic else None
         end += dice.choice([0, 0, 3, 40])
         start = min(end, start + dice.choice([0, 0, 0, 0, 25]))
@@ -437,6 +437,6 @@ def random_commits(dice: random.Random) -> list[Commit]:
     while at < UNTIL:
         at += dice.choice([1, 5, 7.25, 30, 400])
         offset = max(0, offset + dice.choice([0, 5, 20, 60, -30]))
-        told = None if dice.random() < 0.03 else offset
-        made.append(Commit(round(at, 6), told, dice.choice([None, "old", "new"]), at < 200))
+        reported = None if dice.random() < 0.03 else offset
+        made.append(Commit(round(at, 6), reported, dice.choice([None, "old", "new"]), at < 200))
     return made

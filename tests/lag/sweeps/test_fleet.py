@@ -67,7 +67,7 @@ def test_a_link_to_nowhere_is_named_and_the_rest_of_the_folder_goes_on(tmp_path:
 
 
 @pytest.mark.parametrize("name", ["absent.jsonl", "absent.yaml", "absent"])
-def test_a_file_that_is_not_there_is_told(tmp_path: Path, name: str) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot be read: No such file or directory"):
         of_files(tmp_path / name)
 
@@ -128,9 +128,11 @@ def test_a_snapshots_document_gives_the_same_group_with_all_its_topics_as_subscr
 
 def test_a_damaged_group_of_a_document_is_named_by_its_path(tmp_path: Path) -> None:
     path = written(tmp_path / "snapshot.json")
-    told = json.loads(path.read_text())
-    told["groups"].append({**told["groups"][0], "group_id": "odd", "members": [{"member_id": 7, "assigned": []}]})
-    lines(path, told)
+    reported = json.loads(path.read_text())
+    reported["groups"].append(
+        {**reported["groups"][0], "group_id": "odd", "members": [{"member_id": 7, "assigned": []}]}
+    )
+    lines(path, reported)
     fleet = read_document(path)
     assert [its.name for its in fleet.scenarios] == ["billing"]
     place = "groups[2].members[0].member_id"
@@ -139,16 +141,16 @@ def test_a_damaged_group_of_a_document_is_named_by_its_path(tmp_path: Path) -> N
 
 def test_a_group_that_is_there_twice_counts_once_and_is_named(tmp_path: Path) -> None:
     path = written(tmp_path / "snapshot.json")
-    told = json.loads(path.read_text())
-    told["groups"].append(told["groups"][0])
-    lines(path, told)
+    reported = json.loads(path.read_text())
+    reported["groups"].append(reported["groups"][0])
+    lines(path, reported)
     fleet = read_document(path)
     assert [its.name for its in fleet.scenarios] == ["billing"]
     assert fleet.problems == (InputProblem(str(path), "groups[2].group_id", "Another group has the id 'billing'."),)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("{", "is not a JSON document"),
         ("[" * 100_000, "is not a JSON document"),
@@ -156,7 +158,7 @@ def test_a_group_that_is_there_twice_counts_once_and_is_named(tmp_path: Path) ->
         ('{"schema": 2, "groups": []}', "of schema 1"),
     ],
 )
-def test_what_is_no_snapshot_is_refused(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_no_snapshot_is_refused(tmp_path: Path, text: str, reported: str) -> None:
     path = lines(tmp_path / "snapshot.json", text)
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=reported):
         read_document(path)

@@ -75,7 +75,9 @@ def test_newcomers_go_round_the_racks_and_want_what_the_others_want() -> None:
 @pytest.mark.parametrize(
     ("failure", "members", "gone"), [(Failure.CRASH, 3, 1), (Failure.THIRD, 3, 1), (Failure.THIRD, 7, 3)]
 )
-def test_who_fails_is_drawn_from_the_case_and_the_same_each_time(failure: Failure, members: int, gone: int) -> None:
+def test_the_member_that_fails_is_drawn_from_the_case_and_the_same_each_time(
+    failure: Failure, members: int, gone: int
+) -> None:
     events = case_scenario(orders(), members, failure).events
     crashed = [event.action.member_id for event in events if isinstance(event.action, Crash)]
     assert len(set(crashed)) == len(crashed) == gone
@@ -110,7 +112,7 @@ def test_in_a_rolling_restart_dynamic_members_leave_and_come_back_one_by_one() -
     assert found["rebalances"] == 1 + 2 * 2
 
 
-def test_when_nobody_is_left_nothing_is_known_of_load_and_drain() -> None:
+def test_without_members_load_and_drain_are_unknown() -> None:
     found = made(orders(), "range", 1, Failure.CRASH)
     assert (found["partitions"], found["idle"], found.get("hot_share")) == (0, 0, None)
     assert (found["drain_s"], found["drain_reason"]) == (None, "the group has no members")
@@ -135,7 +137,7 @@ def test_what_is_not_known_is_missing_and_says_why() -> None:
     assert bare["hot_ratio"] == pytest.approx(8 / 6)
 
 
-def test_a_load_that_is_not_known_of_every_partition_tells_no_busiest_member() -> None:
+def test_a_load_that_is_not_known_for_every_partition_gives_no_busiest_member() -> None:
     """One rate of six would make its owner the only busy one."""
     base, one = orders(), {TopicPartition("t", 5): 5.0}
     found = made(replace(base, loads=replace(base.loads, produced_per_s=one)), "range", 3)
@@ -163,8 +165,8 @@ def test_a_case_is_the_scenario_that_what_if_opens() -> None:
         scenario, first = with_change_to(shown, case.assignor)
         outcome = Outcome(case.assignor, tuple(assignors.fold(scenario, first)))
         found, last = row(base, case), outcome.last
-        told = (outcome.moved(), outcome.stayed(), outcome.paused(), outcome.rebalances())
-        assert tuple(found[name] for name in ("moved", "stayed", "paused", "rebalances")) == told
+        reported = (outcome.moved(), outcome.stayed(), outcome.paused(), outcome.rebalances())
+        assert tuple(found[name] for name in ("moved", "stayed", "paused", "rebalances")) == reported
         shown_last = (known(last).spread, len(known(last).idle_members), known(last).drain.seconds)
         assert (found["spread"], found["idle"], found["drain_s"]) == shown_last
 

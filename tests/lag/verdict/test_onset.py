@@ -23,7 +23,7 @@ HOUR = 3_600_000
 
 @dataclass(frozen=True)
 class Members:
-    """What records about members tell."""
+    """What records about members show."""
 
     emptied: int | None = None
     joined: int | None = None
@@ -40,7 +40,7 @@ def watch(
     ends: Mapping[str, int | list[int]],
     records: Sequence[Commit] = (),
     members: int = 1,
-    told: Members | None = None,
+    reported: Members | None = None,
     reads_all: bool = True,
     before: GroupOnsets | None = None,
     start_ms: int = START,
@@ -54,7 +54,7 @@ def watch(
         spec = group(at, members, state="Stable" if members else "Empty")
         snapshot = cluster({"g": spec}, high, poll + 1, start_ms + poll * EVERY)
         window = ring.append(snapshot, runs.of_rows(snapshot))
-        health = judge(snapshot, window, past=Past(onsets, told, reads_all))
+        health = judge(snapshot, window, past=Past(onsets, reported, reads_all))
         assert health.onsets is not None
         onsets = health.onsets
     return health.groups[0].finding
@@ -113,7 +113,7 @@ def test_a_stalled_partition_stalled_with_its_own_commit() -> None:
     assert (found.status, found.onset) == (Status.STALLED, Onset(START - HOUR, True, OnsetSource.COMMIT))
 
 
-def test_a_record_with_another_offset_than_the_polled_one_tells_nothing() -> None:
+def test_a_record_with_another_offset_than_the_polled_one_gives_no_time() -> None:
     found = watch({"t-0": 5}, {"t-0": 9}, [Commit("g", "t-0", 7, START - HOUR)])
     assert found.onset == Onset(START, False, OnsetSource.WINDOW)
 
@@ -139,18 +139,18 @@ def test_a_rewound_group_was_rewound_by_the_commit_that_went_back() -> None:
 
 
 def test_a_group_has_no_members_since_the_record_that_left_it_empty() -> None:
-    told = Members(emptied=START - HOUR)
-    found = watch({"t-0": 5}, {"t-0": 9}, members=0, told=told)
+    reported = Members(emptied=START - HOUR)
+    found = watch({"t-0": 5}, {"t-0": 9}, members=0, reported=reported)
     assert (found.status, found.onset) == (Status.NO_MEMBERS, Onset(START - HOUR, True, OnsetSource.GENERATION))
-    later = watch({"t-0": 5}, {"t-0": [5] * 4 + [9] * 8}, members=0, told=told)
+    later = watch({"t-0": 5}, {"t-0": [5] * 4 + [9] * 8}, members=0, reported=reported)
     assert later.onset == Onset(START + 4 * EVERY, True, OnsetSource.WINDOW)
 
 
 def test_a_group_never_committed_since_its_first_member_joined() -> None:
-    told = Members(joined=START - HOUR)
-    found = watch({"t-0": None, "t-1": None}, {"t-0": 9, "t-1": 9}, told=told)
+    reported = Members(joined=START - HOUR)
+    found = watch({"t-0": None, "t-1": None}, {"t-0": 9, "t-1": 9}, reported=reported)
     assert (found.status, found.onset) == (Status.NEVER_COMMITTED, Onset(START - HOUR, True, OnsetSource.GENERATION))
-    partly = watch({"t-0": None, "t-1": 9}, {"t-0": 9, "t-1": 9}, told=told)
+    partly = watch({"t-0": None, "t-1": 9}, {"t-0": 9, "t-1": 9}, reported=reported)
     assert (partly.status, partly.onset) == (Status.NEVER_COMMITTED, Onset(START, False, OnsetSource.WINDOW))
 
 

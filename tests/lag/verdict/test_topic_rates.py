@@ -24,7 +24,7 @@ def test_a_log_that_no_group_reads_has_a_rate() -> None:
     assert found.tolist() == [0.0, 25.0]
 
 
-def test_one_poll_tells_no_rate() -> None:
+def test_one_poll_gives_no_rate() -> None:
     assert np.isnan(rates_after([{"read-0": end(10)}])).tolist() == [True]
 
 

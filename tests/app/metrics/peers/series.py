@@ -70,7 +70,7 @@ def _read(from_lines: Iterable[str]) -> dict[str, str]:
 
 
 def recorded(exporter: str) -> Series:
-    """What the exporter said of the scenario, masked."""
+    """What the exporter served for the scenario, masked."""
     return _read((FIXTURES / f"{exporter}.txt").read_text().splitlines())
 
 

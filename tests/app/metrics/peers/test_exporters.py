@@ -1,6 +1,6 @@
 """Each set of names beside the exporter whose names they are: the same series with the same values.
 
-What the exporters said of the scenario, and how we differ, is in tests/fixtures/exporters. Where an exporter is
+What the exporters served for the scenario, and how we differ, is in tests/fixtures/exporters. Where an exporter is
 installed, it is asked again.
 """
 

@@ -64,7 +64,7 @@ def test_grants_add_up_by_group_and_cluster(tmp_path: Path) -> None:
     assert not visitor.sees_all("staging")
 
 
-def test_an_empty_file_gives_nobody_anything(tmp_path: Path) -> None:
+def test_an_empty_file_grants_nothing(tmp_path: Path) -> None:
     assert read(tmp_path, "").grants_of(User("ann@example.com", ("admins",))) == ()
 
 
@@ -87,7 +87,7 @@ def test_the_claims_of_a_login_name_the_user(claims: dict[str, Any], user: User 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("grants:\n  - role: root\n    users: [a]\n", "line 2: grants[0].role"),
         ("grants:\n  - role: admin\n", "line 2: grants[0]: Name users, or members"),
@@ -98,10 +98,10 @@ def test_the_claims_of_a_login_name_the_user(claims: dict[str, Any], user: User 
         ("grants:\n  - role: admin\n    users: [a]\n    groups: []\n", "line 4: grants[0].groups"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: str, reported: str) -> None:
     with pytest.raises(ConfigError) as refused:
         read(tmp_path, text)
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
 
 
 NAMES = st.text("abc-*?[]", max_size=6)

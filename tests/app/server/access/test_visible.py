@@ -149,7 +149,7 @@ def test_a_group_that_may_not_be_seen_is_as_one_that_does_not_exist(place: str) 
     assert old[0].status == old[1].status
 
 
-def test_whoever_sees_every_group_gets_the_same_answers_as_without_login() -> None:
+def test_users_who_see_every_group_get_the_same_answers_as_without_login() -> None:
     with answering(Visitor("ann", grants=(Grant(Role.VIEWER),))):
         text = get("/metrics", "names=all").text
         listed = get("/api/v1/clusters/prod/groups", "internal=true").json["total"]
@@ -157,7 +157,7 @@ def test_whoever_sees_every_group_gets_the_same_answers_as_without_login() -> No
     assert listed == len(NAMES)
 
 
-def test_whoever_is_not_known_gets_nothing() -> None:
+def test_an_unknown_client_gets_nothing() -> None:
     assert source.current().feeds == {}
     assert get("/api/v1/clusters").json == {"clusters": []}
 

@@ -140,7 +140,7 @@ def test_a_proxy_names_the_user_and_their_groups(server: Server) -> None:
 
 
 @pytest.mark.parametrize("client", [OTHER, ("127.0.0.1", 50_000), ("10.0.0.5", 0)])
-def test_a_user_named_by_somebody_who_is_no_trusted_proxy_is_refused(server: Server, client: tuple[str, int]) -> None:
+def test_a_user_named_by_an_untrusted_proxy_is_refused(server: Server, client: tuple[str, int]) -> None:
     """Port 0: uvicorn has taken the address from X-Forwarded-For, so the peer is not known."""
     refused = server.ask(client=client, headers={"X-Forwarded-User": "ann"})
     assert refused.status == 403
@@ -151,8 +151,8 @@ def test_a_user_without_role_sees_nothing(server: Server) -> None:
     headers = {"X-Forwarded-User": "eve"}
     assert server.ask("/api/v1/clusters", client=PROXY, headers=headers).status == 403
     assert server.ask("/_stcore/stream", client=PROXY, headers=headers, is_websocket=True).status == 403
-    told = server.ask("/", client=PROXY, headers={"X-Forwarded-User": "<eve>"})
-    assert (told.status, "No role for <code>&lt;eve&gt;</code>" in told.text) == (403, True)
+    reported = server.ask("/", client=PROXY, headers={"X-Forwarded-User": "<eve>"})
+    assert (reported.status, "No role for <code>&lt;eve&gt;</code>" in reported.text) == (403, True)
 
 
 def test_a_login_names_the_user_and_lasts_for_some_hours(server: Server) -> None:
@@ -165,16 +165,16 @@ def test_a_login_names_the_user_and_lasts_for_some_hours(server: Server) -> None
 
 
 def test_a_page_leads_to_the_login_and_from_there_back(server: Server) -> None:
-    told = server.ask("/group", query="group=a%2Fb&x=<script>")
-    assert told.status == 401
+    reported = server.ask("/group", query="group=a%2Fb&x=<script>")
+    assert reported.status == 401
     assert (
         '<a href="/login?next=%2Fgroup%3Fgroup%3Da%252Fb%26x%3D%3Cscript%3E&amp;provider=default">Log in</a>'
-        in told.text
+        in reported.text
     )
-    assert "<script>" not in told.text
+    assert "<script>" not in reported.text
 
 
-def test_nobody_opens_a_page_without_a_session_and_nobody_makes_one_up(server: Server) -> None:
+def test_no_page_opens_without_a_session_or_with_a_forged_one(server: Server) -> None:
     stream = "/_stcore/stream"
     forged = {session.HEADER: session.encode(session.Session("ann", ""))}
     assert server.ask(stream, is_websocket=True).status == 401
@@ -196,7 +196,7 @@ def test_changed_roles_hold_from_the_next_request_on_and_broken_ones_never(serve
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "reported"),
     [
         ({"trust_header": "X-User", "roles": "r"}, "--trusted-proxy"),
         ({"trust_groups_header": "X-G"}, "needs --trust-header"),
@@ -204,10 +204,10 @@ def test_changed_roles_hold_from_the_next_request_on_and_broken_ones_never(serve
         ({"trust_header": "X-User", "trusted_proxies": "10.0.0.0/8"}, "--roles FILE"),
     ],
 )
-def test_settings_that_do_not_fit_each_other_are_refused(settings: dict[str, Any], told: str) -> None:
+def test_settings_that_do_not_fit_each_other_are_refused(settings: dict[str, Any], reported: str) -> None:
     with pytest.raises(ConfigError) as refused:
         Access(Settings(**settings))
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
 
 
 def test_a_session_is_handed_over_as_it_is() -> None:

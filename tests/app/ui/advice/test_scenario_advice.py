@@ -18,13 +18,13 @@ def scenario(*members: Member, events: tuple[Event, ...] = (), protocol: Mapping
     return Scenario("checkout", "cooperative-sticky", TOPICS, members, events, protocol=protocol or {})
 
 
-def told(found: list[Finding]) -> list[tuple[str, str, str | None]]:
+def reported(found: list[Finding]) -> list[tuple[str, str, str | None]]:
     return [(its.key, its.reason, its.better) for its in found]
 
 
 def test_more_members_than_partitions_stay_idle() -> None:
     found = for_scenario(scenario(member("c1"), member("c2"), member("c3")))
-    assert told(found) == [("members", "3 members share 2 partitions: 1 stay idle.", "2")]
+    assert reported(found) == [("members", "3 members share 2 partitions: 1 stay idle.", "2")]
     assert for_scenario(scenario(member("c1"), member("c2"))) == []
 
 
@@ -39,7 +39,7 @@ def test_members_that_come_later_count_and_those_that_died_do_not() -> None:
 def test_only_partitions_that_somebody_reads_count() -> None:
     events = tuple(Event(1_000, Subscribe(name, ("payments",))) for name in ("c1", "c2"))
     found = for_scenario(scenario(member("c1"), member("c2"), events=events))
-    assert told(found) == [("members", "2 members share 1 partitions: 1 stay idle.", "1")]
+    assert reported(found) == [("members", "2 members share 1 partitions: 1 stay idle.", "1")]
 
 
 def test_members_that_wait_for_their_topic_are_not_idle() -> None:
@@ -54,9 +54,11 @@ def test_processing_longer_than_the_poll_interval_is_named() -> None:
         "the member leaves the group in every batch."
     )
     found = for_scenario(scenario(member("c1"), protocol={"simulated.processing.ms": 400_000}))
-    assert told(found) == [("max.poll.interval.ms", expected, "800000")]
+    assert reported(found) == [("max.poll.interval.ms", expected, "800000")]
     slow = Event(1_000, Slow("c1", 400_000))
-    assert told(for_scenario(scenario(member("c1"), events=(slow,)))) == [("max.poll.interval.ms", expected, "800000")]
+    assert reported(for_scenario(scenario(member("c1"), events=(slow,)))) == [
+        ("max.poll.interval.ms", expected, "800000")
+    ]
     assert for_scenario(scenario(member("c1"), protocol={"simulated.processing.ms": 150_000})) == []
 
 
@@ -65,7 +67,7 @@ def test_a_static_member_that_joins_and_restarts_longer_than_its_session_is_name
     events = (Event(1_000, Join(member("c2", "pod-2"))), Event(2_000, Restart("c2")))
     found = for_scenario(scenario(member("c1"), events=events, protocol=slow_restart))
     reason = "A restart of 60000 ms outlasts the session of 45000 ms: the static member loses its partitions."
-    assert told(found) == [("session.timeout.ms", reason, "63000")]
+    assert reported(found) == [("session.timeout.ms", reason, "63000")]
 
 
 def test_a_dynamic_member_that_restarts_beside_a_static_one_is_no_news() -> None:

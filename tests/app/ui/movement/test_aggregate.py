@@ -40,7 +40,7 @@ def test_a_window_of_the_largest_tile_figure_stays_in_the_budget() -> None:
     assert picture.alt
 
 
-def test_counts_per_topic_and_member_tell_what_came_and_what_went() -> None:
+def test_counts_per_topic_and_member_show_what_came_and_what_went() -> None:
     made = steps("aabbb", "abaab", topics={"orders": 2, "payments": 3})
     fig = topics_by_members(made, 1, LIGHT).figure
     assert fig.data[0].z.tolist() == [[-1, 1], [2, -2]]
@@ -74,7 +74,7 @@ def test_streams_join_former_and_new_owners() -> None:
     ]
 
 
-def test_a_stream_to_nobody_has_the_colour_of_what_is_revoked() -> None:
+def test_a_stream_that_ends_without_an_owner_has_the_colour_of_what_is_revoked() -> None:
     sankey = flow(steps("aab", "b.b"), 1, LIGHT).figure.data[0]
     assert list(sankey.node.label) == ["a 2", "unassigned 1", "b 1"]
     assert list(sankey.link.color) == ["rgba(213,94,0,0.4)", "rgba(0,114,178,0.4)"]

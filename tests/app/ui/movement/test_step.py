@@ -41,7 +41,7 @@ def test_an_idle_member_has_an_empty_lane() -> None:
     assert notes(picture)[1] == "0"
 
 
-def test_what_nobody_owns_has_a_lane_and_what_was_deleted_has_not() -> None:
+def test_unowned_partitions_have_a_lane_and_deleted_ones_have_not() -> None:
     picture = one_step(steps("aab.", "a.-."), 1, LIGHT)
     assert lanes(picture) == {"a": ["0", "▼1"], "b": ["▼2"], "unassigned": ["▼1", "✕3"]}
 
@@ -78,5 +78,5 @@ def test_100_000_partitions_stay_in_the_budget() -> None:
     assert len(one_step(many(100_000, 500, 2, topics=20), 1, LIGHT).figure.to_json().encode()) < FIGURE_BYTES
 
 
-def test_nobody_joins_in_the_first_generation_that_is_known() -> None:
+def test_no_member_joins_in_the_first_generation_that_is_known() -> None:
     assert notes(one_step(steps("aa", there="z"), 0, LIGHT)) == ["2", "0"]

@@ -78,7 +78,7 @@ def test_tokens_carry_symbol_and_number() -> None:
     assert all(frame.data[0].ids is None for frame in fig.frames)
 
 
-def test_counts_beside_the_lanes_tell_idle_from_gone() -> None:
+def test_counts_beside_the_lanes_distinguish_idle_from_gone() -> None:
     fig = tokens(steps("aabc", "aabb", there="d"), 1, LIGHT).figure
     assert fig.data[1].text == ("2", "2", "gone", "idle")
 

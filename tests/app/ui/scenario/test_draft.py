@@ -90,12 +90,12 @@ def test_bundled_examples_fit_into_links() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "junk", "&%$", "é", "AAAA", "eJw" * 40])
-def test_a_broken_link_is_told(text: str) -> None:
+def test_a_broken_link_is_reported(text: str) -> None:
     with pytest.raises(AssignorError):
         link_codec.unpack(text)
 
 
-def test_a_link_that_was_cut_off_is_told() -> None:
+def test_a_truncated_link_is_reported() -> None:
     packed = link_codec.pack(SCENARIO)
     assert packed is not None
     with pytest.raises(AssignorError, match="cannot be read"):
@@ -145,7 +145,7 @@ def test_joins_together_are_one_rebalance_and_removing_them_leaves_nothing() -> 
     assert joining_together(joins[:1]) == joins[:1]
 
 
-def test_a_coordinator_that_is_away_for_a_time_holds_nothing_together() -> None:
+def test_a_coordinator_that_is_unavailable_for_a_time_holds_nothing_together() -> None:
     events = (Event(1, CoordinatorDown()), Event(2, Leave("c1-uuid")), Event(3, CoordinatorUp()))
     assert brackets(events) == []
     assert not is_together(events, 1)

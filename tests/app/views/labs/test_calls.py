@@ -15,7 +15,7 @@ from assignors.labs.calls import STORIES, Kind, Turn, play_on
 from assignors.model import AssignorError
 from assignors.simulation.errors import KafkaError
 from tests.app.conftest import Open
-from tests.app.reading import alt, asked, said, title
+from tests.app.reading import alt, asked, page_text, title
 
 FIRST = "8 calls, none is refused"
 
@@ -51,18 +51,18 @@ def test_a_story_and_its_link_say_the_same(story: Any) -> None:
 
 def test_steps_go_back_and_stand_in_the_url(open_page: Open) -> None:
     page = open_page("calls", story="states", step="6")
-    assert "was Stable" in said(page)  # the leave: Empty, and a generation more
+    assert "was Stable" in page_text(page)  # the leave: Empty, and a generation more
     page = next(button for button in page.button if button.label == "Previous").click().run()
     assert asked(page) == {"story": "states", "step": "5"}
-    assert "accepted" in said(page)
+    assert "accepted" in page_text(page)
 
 
-def test_a_script_of_ones_own_is_played_and_stands_in_the_url(open_page: Open) -> None:
+def test_a_script_of_the_users_own_is_played_and_stands_in_the_url(open_page: Open) -> None:
     page = open_page("calls", story="finder").text_area(key="calls_script").input("find my-group").run()
     assert not page.exception
     assert title(page) == "1 call, none is refused"
     assert link_codec.decode(asked(page), STORIES).script == "find my-group\n"
-    assert "changed" in said(page)
+    assert "changed" in page_text(page)
     again = open_page("calls", **asked(page))
     assert title(again) == "1 call, none is refused"
 
@@ -70,7 +70,7 @@ def test_a_script_of_ones_own_is_played_and_stands_in_the_url(open_page: Open) -
 def test_a_script_that_cannot_be_played_is_refused_and_the_page_stays(open_page: Open) -> None:
     page = open_page("calls", story="finder").text_area(key="calls_script").input("find").run()
     assert not page.exception
-    assert "Line 1\\: 'find' is not valid\\. Write \\`find GROUP\\`\\." in said(page)
+    assert "Line 1\\: 'find' is not valid\\. Write \\`find GROUP\\`\\." in page_text(page)
     assert title(page) == text.headline(play_on(STORIES["finder"].machine, STORIES["finder"].script))
     assert asked(page) == {"story": "finder"}
 
@@ -96,7 +96,7 @@ def test_a_link_that_cannot_be_played_says_why(open_page: Open, parameters: Any,
     assert title(page) == FIRST
 
 
-def test_a_step_tells_what_it_has_changed() -> None:
+def test_a_step_says_what_it_has_changed() -> None:
     turns = play_on(STORIES["states"].machine, STORIES["states"].script)
     leave = next(at for at, turn in enumerate(turns) if turn.call.verb == "leave")
     assert tables.changed(turns, leave) == {
@@ -106,7 +106,7 @@ def test_a_step_tells_what_it_has_changed() -> None:
     }
 
 
-def test_a_step_tells_what_it_has_left_as_it_was() -> None:
+def test_a_step_says_what_it_has_left_as_it_was() -> None:
     turns = play_on(STORIES["states"].machine, STORIES["states"].script)
     last = len(turns) - 1
     assert not set(tables.changed(turns, last)) & set(tables.unchanged(turns, last))
@@ -204,10 +204,10 @@ def test_a_story_opens_at_its_first_interesting_call(story: Any) -> None:
 
 def test_an_open_transaction_is_seen_at_the_first_poll(open_page: Open) -> None:
     page = open_page("calls", story="open-transaction")
-    assert "returns orders\\-0 0–1" in said(page)
+    assert "returns orders\\-0 0–1" in page_text(page)
 
 
-def test_a_script_of_ones_own_opens_where_it_goes_wrong(open_page: Open) -> None:
+def test_a_script_of_the_users_own_opens_where_it_goes_wrong(open_page: Open) -> None:
     page = (
         open_page("calls", story="open-transaction")
         .text_area(key="calls_script")
@@ -215,7 +215,7 @@ def test_a_script_of_ones_own_opens_where_it_goes_wrong(open_page: Open) -> None
         .run()
     )
     assert asked(page)["opens"] == "0"
-    assert "IllegalStateException" in said(page)
+    assert "IllegalStateException" in page_text(page)
 
 
 def client(script: str) -> tuple[Turn, ...]:

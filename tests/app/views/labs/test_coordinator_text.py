@@ -1,4 +1,4 @@
-"""What is said about a group id's coordinator; the partitions themselves: tests/assignors/test_offsets_partition.py."""
+"""The text about a group id's coordinator; the partitions themselves: tests/assignors/test_offsets_partition.py."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ def test_without_a_cluster_fifty_partitions_are_assumed() -> None:
     assert partitions(None) == "of 50 partitions (the default; no cluster is connected)"
 
 
-def test_any_group_of_the_same_partition_tells_the_broker() -> None:
+def test_any_group_of_the_same_partition_shows_the_broker() -> None:
     snapshot = feeds.report(at_ms=0).snapshot
     known = next(group for group in snapshot.groups if group.coordinator is not None)
     assert f", led by broker {known.coordinator} " in found(known.group_id, snapshot)
@@ -31,7 +31,7 @@ def test_an_id_that_no_group_has_is_led_by_the_leader_of_its_partition() -> None
 
 
 @pytest.mark.parametrize(
-    ("group_id", "said"),
+    ("group_id", "stated"),
     [
         ("polygenelubricants", "The smallest int has no positive counterpart"),
         ("", "Kafka refuses members with an empty group id (INVALID_GROUP_ID)"),
@@ -39,8 +39,8 @@ def test_an_id_that_no_group_has_is_led_by_the_leader_of_its_partition() -> None
         ("my-group", "The hash code is negative"),
     ],
 )
-def test_special_ids_have_a_remark(group_id: str, said: str) -> None:
-    assert (remark(group_id) or "").startswith(said)
+def test_special_ids_have_a_remark(group_id: str, stated: str) -> None:
+    assert (remark(group_id) or "").startswith(stated)
 
 
 def test_most_ids_have_no_remark() -> None:

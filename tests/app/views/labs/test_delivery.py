@@ -11,7 +11,7 @@ from app.views.labs.delivery import text
 from assignors.labs.delivery import STORIES, Failure, FailureKind, Lab, Record, Strategy, run
 from assignors.model import AssignorError
 from tests.app.conftest import Open
-from tests.app.reading import asked, figure, said, table, title
+from tests.app.reading import asked, figure, page_text, table, title
 
 ONCE = "All 5 records are processed exactly once"
 
@@ -27,7 +27,7 @@ def test_page_opens_with_the_database_example_that_ends_at_15(open_page: Open) -
     assert (
         "Records 10 to 14 are processed twice, because A had processed them and not committed them\\: "
         "B began at the committed offset 10\\."
-    ) in said(page)
+    ) in page_text(page)
     assert list(table(page, "Each record").iloc[0]) == ["10", 2, 2, 1, "twice"]
     assert "B commits 15" in figure(page, "delivery_steps")["layout"]["yaxis"]["ticktext"]
 
@@ -43,7 +43,7 @@ def test_every_story_opens_by_its_link(open_page: Open, story: Any) -> None:
 def test_a_story_chosen_stands_in_the_url(open_page: Open) -> None:
     page = open_page("delivery").selectbox(key="delivery_story").select("auto-commit-exception").run()
     assert title(page) == "No record is processed twice, 3 are lost"
-    assert "closing the consumer committed its position" in said(page)
+    assert "closing the consumer committed its position" in page_text(page)
     assert asked(page) == {"story": "auto-commit-exception"}
     assert any("auto\\-commit loses the rest of the batch" in element.help for element in page.markdown)
 
@@ -63,7 +63,7 @@ def test_next_step_is_behind_the_commit_and_nothing_comes_twice(open_page: Open)
     assert asked(page)["step"] == "7"
     assert next(button for button in page.button if button.label == "Next").disabled
     assert page.selectbox(key="delivery_story").value == "database"
-    assert "changed" in said(page)
+    assert "changed" in page_text(page)
 
 
 def test_another_strategy_keeps_the_moment(open_page: Open) -> None:
@@ -98,7 +98,7 @@ def test_a_smaller_log_takes_the_failure_to_its_last_step(open_page: Open) -> No
 def test_what_cannot_be_is_refused_and_the_page_stays(open_page: Open, typed: str, why: str) -> None:
     page = open_page("delivery").text_input(key="delivery_end").input(typed).run()
     assert not page.exception
-    assert why in said(page)
+    assert why in page_text(page)
     assert title(page) == "All 5 records are processed twice, none is lost"
     assert page.text_input(key="delivery_end").value == "15"
     assert "end" not in page.query_params
@@ -137,7 +137,7 @@ def test_an_interceptor_and_a_poisonous_record_can_be_set_by_hand(open_page: Ope
     page = page.text_input(key="delivery_poison").input("0:12").run()
     assert title(page) == "No record is processed twice and none is lost, 3 records are stuck"
     page = page.selectbox(key="delivery_on_poison").select("seeks past it").run()
-    assert "Record 12 is skipped\\: the application seeks past it" in said(page)
+    assert "Record 12 is skipped\\: the application seeks past it" in page_text(page)
 
 
 def test_a_standalone_consumer_has_something_to_commit_at_once(open_page: Open) -> None:
@@ -208,4 +208,4 @@ def test_closed_form_of_what_eleven_steps_of_17_records_cost(strategy: Any, kind
 
 def test_closed_form_stands_under_the_reasons(open_page: Open) -> None:
     page = open_page("delivery")
-    assert "In numbers: 5 processed − 0 committed" in said(page)
+    assert "In numbers: 5 processed − 0 committed" in page_text(page)

@@ -17,7 +17,7 @@ def test_ledger_counts_and_has_the_result_of_each_record() -> None:
     assert list(fig.layout.yaxis.ticktext) == ["record", "delivered", "processed", "committed", "result"]
     assert [text.strip() for text in words[0]] == [str(offset) for offset in range(10)]
     assert list(fig.data[0].customdata[2][:3]) == ["0:0 · processed 1×", "0:1 · processed 1×", "0:2 · processed 0×"]
-    results = [said.partition(" · ")[2] for said in fig.data[0].customdata[4]]
+    results = [stated.partition(" · ")[2] for stated in fig.data[0].customdata[4]]
     assert results == ["once"] * 2 + ["lost"] * 3 + ["once"] * 5
 
 

@@ -19,7 +19,7 @@ from assignors.simulation.timeline.summary import Summary
 from assignors.whatif.events import AddPartitions, Event, Freeze, Leave
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.app.conftest import Open
-from tests.app.reading import alt, asked, figure, said, table, title
+from tests.app.reading import alt, asked, figure, page_text, table, title
 from tests.support.known import known, the
 
 JOIN = (
@@ -36,7 +36,7 @@ def test_page_opens_with_one_member_that_joins(open_page: Open) -> None:
     page = open_page("protocol")
     assert not page.exception
     assert title(page) == JOIN
-    assert "eager 3 of 4, up to 1\\.6 s; cooperative none; KIP\\-848 none\\." in said(page)
+    assert "eager 3 of 4, up to 1\\.6 s; cooperative none; KIP\\-848 none\\." in page_text(page)
     assert alt(page, "protocol_lanes").startswith(f"Members and partitions over time, protocol by protocol: {JOIN}.")
     rows = table(page, "Per protocol").set_index("protocol")
     assert list(rows.index) == ["eager", "cooperative", "KIP-848"]
@@ -61,7 +61,7 @@ def test_every_story_opens_by_its_link(open_page: Open, story: str) -> None:
     page = open_page("protocol", story=story)
     assert not page.exception
     assert page.selectbox(key="protocol_story").value == story
-    assert SCENARIOS[story].description.rstrip(".") in said(page).replace("\\", "")
+    assert SCENARIOS[story].description.rstrip(".") in page_text(page).replace("\\", "")
 
 
 def test_a_story_chosen_stands_in_the_url(open_page: Open) -> None:
@@ -83,11 +83,11 @@ def test_a_shorter_session_shortens_a_crash_and_stands_in_the_url(open_page: Ope
     assert asked(page) == {"story": "crash"}
 
 
-def test_what_kafka_refuses_is_told_and_the_page_stays(open_page: Open) -> None:
+def test_what_kafka_refuses_is_reported_and_the_page_stays(open_page: Open) -> None:
     page = open_page("protocol").slider(key="protocol_session").set_value(6_000).run()
     page = page.slider(key="protocol_heartbeat").set_value(6_000).run()
     assert not page.exception
-    assert "Not changed" in said(page)
+    assert "Not changed" in page_text(page)
     assert page.slider(key="protocol_heartbeat").value == 3_000
     assert asked(page) == {"story": "join", "session": "6000"}
 
@@ -100,13 +100,13 @@ def test_a_shorter_time_and_messages_are_in_the_url_and_drawn(open_page: Open) -
     assert asked(page) == {"story": "join", "from": "10000", "to": "11000", "messages": "eager"}
     shown = figure(page, "protocol_lanes")
     assert shown["layout"]["xaxis"]["range"] == [10, 11]
-    told = [text for trace in shown["data"] if trace.get("mode") == "markers" for text in trace["customdata"]]
-    assert "coordinator → c4: JoinGroup MEMBER_ID_REQUIRED" in told
+    reported = [text for trace in shown["data"] if trace.get("mode") == "markers" for text in trace["customdata"]]
+    assert "coordinator → c4: JoinGroup MEMBER_ID_REQUIRED" in reported
 
 
 def test_too_many_messages_are_not_drawn(open_page: Open) -> None:
     page = open_page("protocol", story="rolling", messages="cooperative")
-    assert "More than 200 messages" in said(page)
+    assert "More than 200 messages" in page_text(page)
     assert not [trace for trace in figure(page, "protocol_lanes")["data"] if trace.get("mode") == "markers"]
 
 
@@ -117,7 +117,7 @@ def test_a_story_downloaded_and_edited_is_played_again(open_page: Open) -> None:
     )
     assert not page.exception
     assert page.selectbox(key="protocol_story").value == "own"
-    assert "leave c3 at 5 s" in said(page).replace("\\", "")
+    assert "leave c3 at 5 s" in page_text(page).replace("\\", "")
     assert "story" not in asked(page)
 
 
@@ -129,16 +129,16 @@ def test_the_file_of_a_story_holds_what_was_slid() -> None:
 def test_a_story_that_never_rests_says_what_goes_on(open_page: Open) -> None:
     page = open_page("protocol", processing="60000", poll="10000")
     assert not page.exception
-    assert "eager never becomes stable:" in said(page)
-    assert "processes for longer than max.poll.interval.ms" in said(page).replace("\\", "")
+    assert "eager never becomes stable:" in page_text(page)
+    assert "processes for longer than max.poll.interval.ms" in page_text(page).replace("\\", "")
 
 
-def test_a_story_that_cannot_be_played_under_any_protocol_is_told(open_page: Open) -> None:
+def test_a_story_that_cannot_be_played_under_any_protocol_is_reported(open_page: Open) -> None:
     share = replace(SCENARIOS["join"], assignor="share-simple")
     page = open_page("protocol", scenario=link_codec.pack(share))
     assert not page.exception
     assert title(page) == "This story cannot be played"
-    assert said(page).count("Share groups are not simulated") == 3
+    assert page_text(page).count("Share groups are not simulated") == 3
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_a_file_sent_in_is_played(open_page: Open) -> None:
 def test_a_file_that_cannot_be_played_changes_nothing(open_page: Open, text: Any, why: str) -> None:
     page = sent(open_page("protocol"), text)
     assert not page.exception
-    assert why in said(page).replace("\\", "")
+    assert why in page_text(page).replace("\\", "")
     assert title(page) == JOIN
 
 
@@ -277,18 +277,18 @@ def played(story: str) -> list[Summary]:
 
 def test_advice_on_the_storys_settings_stands_below_it(open_page: Open) -> None:
     page = open_page("protocol", story="join", heartbeat="20000")
-    words = said(page).replace("\\", "")
+    words = page_text(page).replace("\\", "")
     assert "**`heartbeat.interval.ms`** :small[:gray[set here]]" in words
     assert "Fewer than 3 heartbeats of 20000 ms fit into the session of 45000 ms." in words
 
 
 def test_a_group_id_leads_to_its_coordinator(open_page: Open) -> None:
     page = open_page("protocol", story="join")
-    assert "`my-group` → `__consumer_offsets-12`" in said(page)
+    assert "`my-group` → `__consumer_offsets-12`" in page_text(page)
     page.text_input(key="protocol_finder").set_value("polygenelubricants")
     page = page.run()
     assert asked(page)["finder"] == "polygenelubricants"
-    words = said(page)
+    words = page_text(page)
     assert "`polygenelubricants` → `__consumer_offsets-0`" in words
     assert "hash code -2147483648" in words
     assert "`Utils.abs` makes it 0" in words
@@ -299,8 +299,8 @@ def test_a_played_story_is_stepped_through_on_the_generations_page(open_page: Op
     assert asks == {"story": "join", "session": "30000", "protocol": "cooperative"}
     page = open_page("generations", **asks)
     assert not page.exception
-    assert "3 generations" in said(page)
-    assert "simulated with `cooperative-sticky` from the story `One member joins`" in said(page)
+    assert "3 generations" in page_text(page)
+    assert "simulated with `cooperative-sticky` from the story `One member joins`" in page_text(page)
     assert title(page).replace("\\", "").startswith("Generation 2: join c4; ")
     page = open_page("generations", story="join", protocol="lazy")
-    assert "'lazy'. Use one of eager, cooperative, consumer." in said(page).replace("\\", "")
+    assert "'lazy'. Use one of eager, cooperative, consumer." in page_text(page).replace("\\", "")

@@ -57,13 +57,13 @@ def test_gaps_of_a_lane_are_the_downtime_of_its_partition(story: Any) -> None:
         assert sum(lane) == down.down_ms + (down.waited_ms or 0)
 
 
-def test_gaps_are_measured_where_nobody_consumes() -> None:
+def test_gaps_are_measured_where_no_member_consumes() -> None:
     (block,) = lanes.blocks([played("crash")])
     last = [bar for bar in lanes.bars(block) if bar.look == lanes.GAP][-1]
     assert (last.start_ms, last.label) == (HAPPENS_MS, "45.7 s")
 
 
-def test_who_stands_still_is_a_thin_bar_over_the_gap_and_over_who_consumes_instead() -> None:
+def test_a_frozen_member_is_a_thin_bar_over_the_gap_and_over_the_member_that_consumes_instead() -> None:
     (block,) = lanes.blocks([played("zombie")])
     bars = [bar for bar in lanes.bars(block) if bar.row == block.last and bar.end_ms > HAPPENS_MS]
     frozen = next(bar for bar in bars if bar.look == MemberState.FROZEN)
@@ -121,7 +121,7 @@ def test_events_are_numbered() -> None:
     assert numbers.x[0] == HAPPENS_MS / 1000
 
 
-def test_arrows_go_from_lane_to_lane_and_end_in_a_cross_where_nobody_is() -> None:
+def test_arrows_go_from_lane_to_lane_and_end_in_a_cross_where_there_is_no_receiver() -> None:
     its = played("crash")
     messages = charts.shown(its.timeline.messages, (HAPPENS_MS - 3_000, HAPPENS_MS + 3_000))
     (block,) = lanes.blocks([its])

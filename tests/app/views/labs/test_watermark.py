@@ -24,7 +24,7 @@ from assignors.labs.watermark.model import (
 from assignors.labs.watermark.stories import WatermarkStory
 from assignors.model import AssignorError
 from tests.app.conftest import Open
-from tests.app.reading import alt, asked, said, table, title
+from tests.app.reading import alt, asked, page_text, table, title
 from tests.assignors.labs.watermark.playing import play
 
 ENDS = {
@@ -55,7 +55,7 @@ def test_each_story_has_an_end_here() -> None:
 
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=lambda story: story.name)
-def test_story_ends_as_it_tells(story: Any) -> None:
+def test_story_ends_as_it_says(story: Any) -> None:
     assert text.headline(end_of(story)) == ENDS[story.name]
 
 
@@ -114,12 +114,12 @@ def test_a_story_chosen_opens_at_the_truncation(open_page: Open) -> None:
 def test_next_says_what_happened_and_why_the_watermark_stands_there(open_page: Open) -> None:
     page = open_page("watermark", step="2")
     page = next(button for button in page.button if button.label == "Next").click().run()
-    assert "B fetches at 1\\: A now has high watermark 1; B gets 0 records and high watermark 1\\." in said(page)
+    assert "B fetches at 1\\: A now has high watermark 1; B gets 0 records and high watermark 1\\." in page_text(page)
     assert (
         "A consumer reads records below offset 1, the high watermark of A\\. "
         "Log end offsets of the ISR as known to A\\: A 1, B 1\\."
-    ) in said(page)
-    assert "The producer of m0 \\(acks=all\\) gets an acknowledgement\\." in said(page)
+    ) in page_text(page)
+    assert "The producer of m0 \\(acks=all\\) gets an acknowledgement\\." in page_text(page)
     assert next(button for button in page.button if button.label == "Next").disabled
 
 
@@ -134,7 +134,7 @@ def test_many_records_and_producers_are_counted() -> None:
 
 def test_too_few_in_sync_are_named_where_the_watermark_stands_still(open_page: Open) -> None:
     page = open_page("watermark", story="too-few", step="6")
-    assert "It does not move\\: the ISR has 1 replica, and min\\.insync\\.replicas is 2\\." in said(page)
+    assert "It does not move\\: the ISR has 1 replica, and min\\.insync\\.replicas is 2\\." in page_text(page)
     assert list(table(page, "the response to its producer")["now"]) == ["visible", "not yet visible"]
 
 
@@ -143,13 +143,13 @@ def test_another_rule_changes_the_end_and_stands_in_the_url(open_page: Open) -> 
     page = page.selectbox(key="watermark_truncation").select(Truncation.LEADER_EPOCH).run()
     assert title(page) == "A consumer sees m0, m1"
     assert asked(page) == {"story": "loss", "truncation": "leader-epoch", "step": "8"}
-    assert "changed" in said(page)
+    assert "changed" in page_text(page)
     ends = table(page, "sets of rules").set_index("rules")
     assert list(ends["lost"]) == ["m1", "m1", "–", "–"]
     assert "▸ by leader epoch" in ends.index
 
 
-def test_an_action_of_ones_own_takes_the_place_of_what_follows(open_page: Open) -> None:
+def test_an_action_of_the_users_own_replaces_what_follows(open_page: Open) -> None:
     page = open_page("watermark", story="loss", step="3")
     page = page.selectbox(key="watermark_what").select("A broker crashes").run()
     page = page.selectbox(key="watermark_replica").select("A").run()
@@ -158,7 +158,7 @@ def test_an_action_of_ones_own_takes_the_place_of_what_follows(open_page: Open) 
     assert asked(page) == {"story": "loss", "do": "p:m0.f:B.f:B.c:A", "step": "4"}
     assert title(page) == "A consumer sees m0"
     page = page.button(key="watermark_add").click().run()
-    assert "A is already down\\. Start it first\\." in said(page)
+    assert "A is already down\\. Start it first\\." in page_text(page)
     assert asked(page)["step"] == "4"
 
 
@@ -171,7 +171,7 @@ def test_a_producer_sends_a_value_that_was_never_used(open_page: Open) -> None:
 def test_a_story_that_cannot_go_on_stops_and_says_why(open_page: Open) -> None:
     page = open_page("watermark", do="p:m0.c:B.c:B.p:m1", opens="0")
     assert not page.exception
-    assert "Action 3\\: B is already down\\. Start it first\\." in said(page)
+    assert "Action 3\\: B is already down\\. Start it first\\." in page_text(page)
     assert list(table(page, "steps with")["number"]) == ["0", "1", "▸ 2"]
 
 

@@ -97,13 +97,13 @@ REFUSED_AND_END: dict[str, tuple[list[str], dict[str, str]]] = {
 }
 
 
-def told(name: str) -> tuple[Turn, ...]:
+def reported(name: str) -> tuple[Turn, ...]:
     return play_on(STORIES[name].machine, STORIES[name].script)
 
 
 def outcomes(name: str, verb: str, who: str = "") -> list[str]:
     """What came of those calls, in turn."""
-    return [turn.outcome for turn in told(name) if (turn.call.verb, turn.call.who) == (verb, who)]
+    return [turn.outcome for turn in reported(name) if (turn.call.verb, turn.call.who) == (verb, who)]
 
 
 def test_every_story_has_its_end_here() -> None:
@@ -113,7 +113,7 @@ def test_every_story_has_its_end_here() -> None:
 @pytest.mark.parametrize("name", REFUSED_AND_END)
 def test_what_is_refused_and_how_it_ends(name: str) -> None:
     refused, end = REFUSED_AND_END[name]
-    turns = told(name)
+    turns = reported(name)
     assert [turn.error for turn in turns if turn.error not in (None, FIRST_STEP)] == refused
     assert {column: turns[-1].state[column] for column in end} == end
     assert len({tuple(turn.state) for turn in turns}) == 1
@@ -123,7 +123,7 @@ def test_what_is_refused_and_how_it_ends(name: str) -> None:
 
 
 def test_a_subscription_counts_from_the_next_poll_on() -> None:
-    assigned = [(turn.call.verb, turn.state["assigned"]) for turn in told("subscribe-replaces")[2:]]
+    assigned = [(turn.call.verb, turn.state["assigned"]) for turn in reported("subscribe-replaces")[2:]]
     assert assigned == [
         ("subscribe", ""),
         ("poll", "orders-0, orders-1"),
@@ -135,7 +135,7 @@ def test_a_subscription_counts_from_the_next_poll_on() -> None:
 
 
 def test_a_topic_that_matches_is_seen_when_the_metadata_is_five_minutes_old() -> None:
-    polls = [turn.state["assigned"] for turn in told("pattern") if turn.call.verb == "poll"]
+    polls = [turn.state["assigned"] for turn in reported("pattern") if turn.call.verb == "poll"]
     assert polls == ["orders-eu-0", "orders-eu-0", "orders-eu-0, orders-us-0"]
 
 
@@ -185,8 +185,8 @@ def test_where_a_consumer_without_an_offset_begins(policy: str, begins: int) -> 
     if policy == "by_duration:PT30M":
         lines += ["wait 40min", "subscribe t", "poll", "produce t-0 1"]  # nothing is that young: it asks again
     turns = play_on(Kind.CLIENT, "\n".join([*lines, "subscribe t", "poll"]))
-    said = f"no offset is committed, so {policy}: t-0 {begins}"
-    assert said in turns[-1].outcome
+    stated = f"no offset is committed, so {policy}: t-0 {begins}"
+    assert stated in turns[-1].outcome
 
 
 def test_an_offset_in_range_is_kept_whatever_the_policy() -> None:
@@ -224,12 +224,12 @@ def test_an_open_transaction_holds_back_all_that_follows_it() -> None:
     assert outcomes("open-transaction", "describe") == ["orders-0: lag 4"]
 
 
-def test_offsets_tell_the_last_stable_offset_and_what_poll_took() -> None:
-    turns = told("open-transaction")
+def test_offsets_show_the_last_stable_offset_and_what_poll_took() -> None:
+    turns = reported("open-transaction")
     held, end = turns[7].offsets[0], turns[-1].offsets[0]
     assert held == PartitionOffsets(TopicPartition("orders", 0), 0, None, 2, 2, 6, True, (), (range(2),))
     assert end == PartitionOffsets(TopicPartition("orders", 0), 0, 7, 7, 7, 7, True, (6,), (range(2), range(2, 6)))
-    assert told("finder")[-1].offsets == ()
+    assert reported("finder")[-1].offsets == ()
 
 
 @pytest.mark.parametrize(
@@ -279,9 +279,9 @@ def test_the_leaders_sync_answers_all() -> None:
 
 
 def test_a_group_goes_through_all_states() -> None:
-    states = list(dict.fromkeys(turn.state["group"] for turn in told("states")))
+    states = list(dict.fromkeys(turn.state["group"] for turn in reported("states")))
     assert states == ["no group", "Empty", "PreparingRebalance", "CompletingRebalance", "Stable"]
-    assert told("offset-expiry")[-1].state["group"] == "no group"  # Dead
+    assert reported("offset-expiry")[-1].state["group"] == "no group"  # Dead
 
 
 def test_commits_of_the_old_generation_pass_until_the_next_begins() -> None:
@@ -309,7 +309,7 @@ def test_a_newcomer_that_waits_is_gone_after_five_minutes() -> None:
 
 
 def test_a_slow_consumer_is_dropped_at_the_rebalance_timeout() -> None:
-    turns = told("slow-consumer")
+    turns = reported("slow-consumer")
     dropped = next(turn for turn in turns if turn.state["members"] == "A-1 leads" and turn.state["generation"] == "2")
     began = next(turn for turn in turns if turn.state["group"] == "PreparingRebalance" and turn.call.line > 8)
     assert (began.state["time"], dropped.state["time"]) == ("6 s", "26 s")  # rebalance=20s
@@ -320,7 +320,7 @@ def test_range_wins_over_cooperative_sticky_listed_behind_it() -> None:
 
 
 def test_offsets_outlive_seven_days_by_the_next_look() -> None:
-    kept = [turn.state["committed"] for turn in told("offset-expiry") if turn.call.verb == "wait"]
+    kept = [turn.state["committed"] for turn in reported("offset-expiry") if turn.call.verb == "wait"]
     assert kept == ["", "orders-0 5", ""]
 
 

@@ -61,7 +61,7 @@ def test_each_story_has_its_own_name_and_an_outcome_here() -> None:
 
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=lambda story: story.name)
-def test_story_costs_what_it_tells(story: DeliveryStory) -> None:
+def test_story_costs_what_it_says(story: DeliveryStory) -> None:
     ledger = run(story.lab, story.failure)
     assert (ledger.duplicated, ledger.lost) == TWICE_AND_LOST[story.name]
 

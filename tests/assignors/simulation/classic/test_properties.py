@@ -158,7 +158,7 @@ def test_the_same_requests_have_the_same_answers(seed: int) -> None:
 
 @often
 @stories
-@example(seed=695_349)  # the member that stands first lists second after the map is filled anew
+@example(seed=695_349)  # the member that stands first lists second after the map is filled again
 def test_a_coordinator_that_loads_the_log_knows_what_was_persisted_last(seed: int) -> None:
     story = Story(seed)
     for _ in range(STEPS):

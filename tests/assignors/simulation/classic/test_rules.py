@@ -226,7 +226,7 @@ def test_a_coordinator_that_dies_in_peace_leaves_a_stable_group_and_new_sessions
     assert after.state is State.EMPTY
 
 
-def test_members_that_were_told_to_join_again_bring_the_rebalance_along() -> None:
+def test_members_that_were_asked_to_rejoin_bring_the_rebalance_along() -> None:
     desk = preparing()
     assert desk.error(Heartbeat("a-1", 1)) is REBALANCE
     after = next_coordinator(desk)

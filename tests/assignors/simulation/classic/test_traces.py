@@ -161,7 +161,7 @@ class Player:
         return text[: match.start("result")].removesuffix("-> ") + arrow + result
 
     def _note(self, text: str) -> None:
-        """Some notes tell of a step that has no line."""
+        """Some notes describe a step that has no line."""
         if text == "P got MEMBER_ID_REQUIRED only":
             self._ask(Client("P"), self._join(Client("P")), [])
         elif text.startswith("A synced"):
@@ -181,8 +181,8 @@ class Player:
 
     def _request(self, client: Client, what: str, how: str) -> Request:
         member_id, instance_id = client.member_id, client.instance_id
-        said = re.fullmatch(r"\(gen (\d+)\)", how)
-        generation = int(said[1]) if said else client.generation
+        stated = re.fullmatch(r"\(gen (\d+)\)", how)
+        generation = int(stated[1]) if stated else client.generation
         match what:
             case "Join":
                 return self._join(client, "" if how in ("(memberId='')", "(static,unknown id)") else member_id)

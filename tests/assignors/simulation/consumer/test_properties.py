@@ -122,7 +122,7 @@ def test_a_stable_group_owns_nothing_but_its_target_and_an_empty_one_nothing_at_
 
 @often
 @stories
-def test_a_member_has_to_revoke_something_just_while_it_is_told_so(seed: int) -> None:
+def test_a_member_has_to_revoke_something_only_while_it_is_asked_to(seed: int) -> None:
     for group in Story(seed).groups():
         for member in group.members.values():
             assert not member.pending or member.state is MemberState.UNREVOKED_PARTITIONS
@@ -210,7 +210,7 @@ def test_a_coordinator_that_loads_the_log_goes_on_where_the_last_one_was(seed: i
 
 
 class Honest:
-    """A consumer that does what it is told: it reads the assignment, gives up at once what it must, and says so."""
+    """A consumer that follows the broker: it reads the assignment, gives up at once what it must, and says so."""
 
     def __init__(self, name: str, topics: tuple[str, ...]) -> None:
         self.name, self._topics = name, topics

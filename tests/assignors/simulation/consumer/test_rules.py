@@ -86,7 +86,7 @@ def joining(member_id: str, instance_id: str | None = None, topics: tuple[str, .
 
 
 def two_members(settings: Settings = AT_ONCE) -> Desk:
-    """a has been told at 1000 ms to revoke partitions 2 and 3, for which b waits."""
+    """a was asked at 1000 ms to revoke partitions 2 and 3, for which b waits."""
     desk = Desk(settings)
     assert desk.join("a").assignment == parts(0, 1, 2, 3)
     desk.kernel.run_until(1000)
@@ -150,7 +150,7 @@ def test_what_a_group_with_a_static_member_at_epoch_2_answers(request_: Heartbea
     assert static_member().error(request_) is error
 
 
-def test_a_full_group_takes_nobody_and_keeps_whom_it_has() -> None:
+def test_a_full_group_accepts_no_member_and_keeps_those_it_has() -> None:
     desk = Desk(Settings(max_size=1))
     desk.join("a")
     assert desk.error(joining("b")) is KafkaError.GROUP_MAX_SIZE_REACHED
@@ -188,9 +188,9 @@ def test_a_session_ends_to_the_millisecond_and_the_next_heartbeat_of_another_bri
     assert desk.epochs == ("Stable", 4, 4)
 
 
-def test_who_does_not_revoke_in_time_is_removed_though_it_sends_heartbeats() -> None:
+def test_a_member_that_does_not_revoke_in_time_is_removed_though_it_sends_heartbeats() -> None:
     desk = two_members()
-    desk.kernel.run_until(20_999)  # told at 1000 ms, its rebalance timeout is 20 s
+    desk.kernel.run_until(20_999)  # asked at 1000 ms, its rebalance timeout is 20 s
     assert desk.beat("a", 2, parts(0, 1, 2, 3)).epoch == 2
     desk.kernel.run_until(21_000)
     assert desk.error(Heartbeat("a", 2)) is KafkaError.UNKNOWN_MEMBER_ID
@@ -211,7 +211,7 @@ def test_a_target_waits_for_the_assignment_interval_and_then_for_a_heartbeat() -
     assert desk.epochs == ("Reconciling", 3, 3)
 
 
-def test_a_static_member_that_is_back_has_its_partitions_and_nobody_else_notices() -> None:
+def test_a_static_member_that_is_back_has_its_partitions_and_no_other_member_notices() -> None:
     desk = static_member()
     assert desk.ask(Heartbeat("a", -2, "i")) == HeartbeatReply(KafkaError.NONE, "a", -2)
     assert desk.epochs == ("Reconciling", 2, 2)
@@ -246,7 +246,7 @@ def test_a_topic_that_nobody_reads_changes_nothing() -> None:
     assert desk.beat("a", 2) == HeartbeatReply(KafkaError.NONE, "a", 2, 5_000, None)
 
 
-def test_a_topic_made_anew_is_another_topic() -> None:
+def test_a_recreated_topic_is_another_topic() -> None:
     desk = Desk()
     desk.join("a")
     created_again = Topic("t", 1, topic_id="00000000-0000-4000-8000-000000000001")
@@ -368,7 +368,7 @@ def test_a_group_is_empty_when_its_last_member_leaves() -> None:
     assert desk.join("b").epoch == 4
 
 
-def test_who_is_refused_because_the_group_is_full_gets_no_id() -> None:
+def test_a_member_refused_because_the_group_is_full_gets_no_id() -> None:
     """Kafka draws it after that check, so that the next newcomer has the id that this one would have had."""
     desk = Desk(replace(AT_ONCE, max_size=1))
     desk.join("a")

@@ -55,9 +55,9 @@ class Player:
             self._beat(ALIVE, self._epochs[ALIVE], None)
 
     def _beat(self, who: str, epoch: int, owned: list[int] | None) -> str:
-        said = None if owned is None else frozenset(TopicIdPartition(str(TOPIC.topic_id), number) for number in owned)
+        stated = None if owned is None else frozenset(TopicIdPartition(str(TOPIC.topic_id), number) for number in owned)
         timeout_ms, topics = (300_000, ("foo",)) if epoch == JOINING else (None, None)
-        request = Heartbeat(who, epoch, None, timeout_ms, topics, owned=said, client_id=who)
+        request = Heartbeat(who, epoch, None, timeout_ms, topics, owned=stated, client_id=who)
         replies: list[Reply] = []
         self._coordinator.handle(request, replies.append)
         (reply,) = replies

@@ -63,9 +63,9 @@ def test_a_split_member_is_out_when_its_session_ends_and_goes_on_as_a_zombie(pro
     """It hears of it with its first heartbeat after the split."""
     out_ms = LAST_BEAT + L + SESSION
     story = played(scenario(2, members("a", "b"), {SPLIT: Split("b"), out_ms + 1_000: Heal("b")}), protocol)
-    told_ms = next(at for at in range(JOINED, story.end_ms, HEARTBEAT) if at > out_ms + 1_000 + FOUND) + RTT
-    assert lane(story, "b")[2:4] == [("split", SPLIT, out_ms), ("zombie", out_ms, told_ms)]
-    assert calls(story, "b")[1] == (told_ms, "onPartitionsLost", 1)
+    reported_ms = next(at for at in range(JOINED, story.end_ms, HEARTBEAT) if at > out_ms + 1_000 + FOUND) + RTT
+    assert lane(story, "b")[2:4] == [("split", SPLIT, out_ms), ("zombie", out_ms, reported_ms)]
+    assert calls(story, "b")[1] == (reported_ms, "onPartitionsLost", 1)
     assert story.unsettled is None
     assert set(holders(story, story.end_ms - 1).values()) == {"a", "b"}
 
@@ -75,13 +75,13 @@ def test_a_split_kip_848_member_hears_of_it_as_soon_as_it_is_through() -> None:
     last_ms = joined_ms + KIP848_HEARTBEAT * ((SPLIT - joined_ms) // KIP848_HEARTBEAT) + L
     out_ms, healed_ms = last_ms + KIP848_SESSION, 91_000
     story = played(scenario(1, members("a", "b"), {SPLIT: Split("a"), healed_ms: Heal("a")}), CONSUMER)
-    told_ms = healed_ms + FOUND + RTT
+    reported_ms = healed_ms + FOUND + RTT
     assert lane(story, "a")[1:4] == [
         ("consuming", joined_ms, SPLIT),
         ("split", SPLIT, out_ms),
-        ("zombie", out_ms, told_ms),
+        ("zombie", out_ms, reported_ms),
     ]
-    assert calls(story, "a")[1] == (told_ms, "onPartitionsLost", 1)
+    assert calls(story, "a")[1] == (reported_ms, "onPartitionsLost", 1)
     assert (holders(story, healed_ms), holders(story, healed_ms, Hold.ZOMBIE)) == ({0: "b"}, {0: "a"})
     assert story.unsettled is None
 
@@ -115,7 +115,7 @@ def holder(protocol: RebalanceProtocol) -> str:
 
 
 @EVERY
-def test_a_join_that_was_lost_is_said_again_when_the_split_heals(protocol: RebalanceProtocol) -> None:
+def test_a_join_that_was_lost_is_sent_again_when_the_split_heals(protocol: RebalanceProtocol) -> None:
     events = {31_000: Join(members("c")[0]), 31_000 + FOUND - L: Split("c"), 50_000: Heal("c")}
     story = played(scenario(3, members("a", "b"), events), protocol)
     assert lane(story, "c")[:2] == [("joining", 31_000, 31_010), ("split", 31_010, 50_000)]
@@ -292,7 +292,7 @@ def test_a_story_goes_on_until_a_healed_member_has_heard_that_the_group_went_on(
     ],
 )
 @pytest.mark.parametrize("is_down", [False, True], ids=["", "while there is no coordinator"])
-def test_who_reads_its_assignment_when_the_group_is_long_without_it_consumes_as_a_zombie(
+def test_a_member_that_reads_its_assignment_long_after_its_removal_consumes_as_a_zombie(
     protocol: RebalanceProtocol, late: str, sleeps_ms: int, lasts_ms: int, is_down: bool
 ) -> None:
     wakes_ms = sleeps_ms + lasts_ms
@@ -327,20 +327,22 @@ def test_a_leader_plans_for_a_topic_that_came_while_it_stood_still_once_it_has_h
 
 
 @CLASSIC
-def test_who_unsubscribes_while_it_syncs_waits_for_the_reply_for_thirty_seconds(protocol: RebalanceProtocol) -> None:
+def test_a_member_that_unsubscribes_while_it_syncs_waits_for_the_reply_for_thirty_seconds(
+    protocol: RebalanceProtocol,
+) -> None:
     """Kafka's coordinator forgets the sync of a member that leaves; the client asks nothing more meanwhile."""
     events = {JOINED + 100: Subscribe("b", (), None), 10_000: Subscribe("b", ("t",), None)}
     story = played(scenario(2, members("a", "b"), events, QUICK | {"simulated.append.ms": 300}), protocol)
-    said = [(each.kind, each.sent_ms) for each in story.messages if each.source == "b"]
-    synced_ms = dict(reversed(said))["SyncGroup"]
+    stated = [(each.kind, each.sent_ms) for each in story.messages if each.source == "b"]
+    synced_ms = dict(reversed(stated))["SyncGroup"]
     assert synced_ms < JOINED + 100
-    again_ms = next(sent_ms for kind, sent_ms in said if kind == "JoinGroup" and sent_ms > 10_000)
+    again_ms = next(sent_ms for kind, sent_ms in stated if kind == "JoinGroup" and sent_ms > 10_000)
     assert again_ms == synced_ms + 30_000 + FOUND
     assert set(holders(story, story.end_ms - 1).values()) == {"a", "b"}
 
 
 @CLASSIC
-def test_who_was_expelled_in_vain_owns_its_partitions_again(protocol: RebalanceProtocol) -> None:
+def test_a_member_expelled_in_vain_owns_its_partitions_again(protocol: RebalanceProtocol) -> None:
     """The coordinator fails before it has written that the member is gone; the next one knows it as before."""
     out_ms, wakes_ms = LAST_BEAT + L + SESSION, SPLIT + 15_000
     events = {SPLIT: GcPause("a", 15_000), out_ms + 1000: CoordinatorDown(), out_ms + 2000: CoordinatorUp()}
@@ -351,7 +353,9 @@ def test_who_was_expelled_in_vain_owns_its_partitions_again(protocol: RebalanceP
 
 
 @pytest.mark.parametrize("comes_back_ms", [None, FOUND + L + 100, 5_000])
-def test_who_unsubscribes_before_its_join_is_answered_takes_nothing_of_the_answer(comes_back_ms: int | None) -> None:
+def test_a_member_that_unsubscribes_before_its_join_is_answered_takes_nothing_of_the_answer(
+    comes_back_ms: int | None,
+) -> None:
     events: dict[int, Action] = {FOUND + L: Subscribe("a", (), None)}
     events |= {} if comes_back_ms is None else {comes_back_ms: Subscribe("a", ("t",), None)}
     story = played(scenario(1, members("a"), events, QUICK | {"simulated.append.ms": 300}), CONSUMER)
@@ -376,8 +380,8 @@ def test_an_assignment_whose_reply_was_lost_is_sent_again() -> None:
     assert set(holders(story, story.end_ms - 1).values()) == {"a"}
 
 
-def test_what_a_loading_coordinator_has_refused_is_said_again() -> None:
-    """Kafka: an error resets what the consumer believes to have told; the new subscription is in the next heartbeat."""
+def test_what_a_loading_coordinator_has_refused_is_sent_again() -> None:
+    """Kafka: an error resets what the consumer believes it has sent; the new subscription is in the next heartbeat."""
     events = {
         30_000: CreateTopic(Topic("u", 1)),
         31_000: CoordinatorDown(),

@@ -44,7 +44,7 @@ def last_beat_ms(timeline: Timeline, member: str, before_ms: int) -> int:
 
 
 def heard_ms(timeline: Timeline, member: str) -> int:
-    """When a member is told to join again."""
+    """When a member learns that it has to rejoin."""
     return next(
         its.arrived_ms
         for its in timeline.messages

@@ -331,7 +331,7 @@ def test_a_deleted_topic_is_noticed_by_the_leader_that_reads_it() -> None:
 
 
 @BOTH
-def test_a_new_subscription_is_told_at_the_next_poll(protocol: RebalanceProtocol) -> None:
+def test_a_new_subscription_is_sent_at_the_next_poll(protocol: RebalanceProtocol) -> None:
     group = (Member("a", topics=("t",)), Member("b", topics=("t",)))
     story = played(scenario(2, group, {31_000: Subscribe("b", ())}), protocol)
     assert calls(story, "b")[-1] == (31_000, "onPartitionsRevoked", 1)
@@ -353,7 +353,7 @@ def test_static_members_that_all_change_their_assignor_at_once_are_refused() -> 
     assert {failure.error for failure in story.failures} == {"INCONSISTENT_GROUP_PROTOCOL"}
 
 
-def test_dynamic_members_that_change_their_assignor_start_anew() -> None:
+def test_dynamic_members_that_change_their_assignor_start_over() -> None:
     story = played(scenario(2, members("a", "b"), {31_000: UseAssignor("range")}), EAGER)
     assert [plan.assignor for plan in story.plans] == ["sticky", "range"]
     assert len(story.plans[-1].members) == 2
@@ -368,7 +368,7 @@ def test_a_group_that_exists_already_goes_on_without_a_rebalance(protocol: Rebal
     assert [plan.cause for plan in story.plans] == ["initial state", "leave b"]
 
 
-def test_what_cannot_happen_is_told_with_its_event() -> None:
+def test_what_cannot_happen_is_reported_with_its_event() -> None:
     with pytest.raises(AssignorError, match=r"Event 1 at 5 s \(resume a\): 'a' is not frozen"):
         played(scenario(1, members("a"), {5_000: Resume("a")}), EAGER)
     with pytest.raises(AssignorError, match=r"Event 1 at 5 s \(crash z\): No member is named 'z'"):

@@ -59,7 +59,7 @@ def test_the_charts_table_reads_them() -> None:
         ("server-range", CONSUMER, "server-range"),
     ],
 )
-def test_who_plans_under_another_protocol(name: str, protocol: RebalanceProtocol, expected: str) -> None:
+def test_a_member_plans_under_another_protocol(name: str, protocol: RebalanceProtocol, expected: str) -> None:
     assert assignor_for(name, protocol) == expected
 
 

@@ -53,7 +53,7 @@ class Signed:
 
 
 class Authority:
-    """Signs certificates for localhost, or for whom it is told."""
+    """Signs certificates for localhost, or for a given name."""
 
     def __init__(self, name: str = "test CA") -> None:
         key = ec.generate_private_key(ec.SECP256R1())

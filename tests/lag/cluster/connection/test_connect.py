@@ -1,4 +1,4 @@
-"""Connecting to a real broker over every kind of listener, and what is said when it cannot be done."""
+"""Connecting to a real broker over every kind of listener, and the error when it cannot be done."""
 
 import logging
 import socket
@@ -107,8 +107,8 @@ class TestConnecting:
         wanted = settings(listeners["SAFE"], **safe(listeners, "PLAIN"))
         with open_manager(wanted):
             pass
-        told = refusal(settings(listeners["SAFE"], **safe(listeners, "PLAIN", WRONG)), AuthenticationError)
-        shown = f"{caplog.text} {wanted!r} {wanted.masked()} {told}"
+        reported = refusal(settings(listeners["SAFE"], **safe(listeners, "PLAIN", WRONG)), AuthenticationError)
+        shown = f"{caplog.text} {wanted!r} {wanted.masked()} {reported}"
         assert PASSWORD not in shown
         assert WRONG not in shown
 
@@ -138,14 +138,14 @@ class TestAddresses:
 
     def test_every_server_that_fails_is_named(self) -> None:
         one, two = strangers.free_port(), strangers.free_port()
-        told = refusal(settings(f"127.0.0.1:{one},127.0.0.1:{two}"), AddressError)
-        assert f"127.0.0.1:{one} refuses" in told
-        assert f"127.0.0.1:{two} refuses" in told
+        reported = refusal(settings(f"127.0.0.1:{one},127.0.0.1:{two}"), AddressError)
+        assert f"127.0.0.1:{one} refuses" in reported
+        assert f"127.0.0.1:{two} refuses" in reported
 
     def test_a_server_that_never_answers_is_called_silent(self) -> None:
         with strangers.serve(strangers.silent) as address:
-            told = refusal(settings(str(address), socket_connection_setup_timeout_ms=300), ConnectError)
-        assert told == (
+            reported = refusal(settings(str(address), socket_connection_setup_timeout_ms=300), ConnectError)
+        assert reported == (
             f"{address} accepts connections but does not answer. "
             "Check whether the broker is frozen, overloaded or still starting."
         )
@@ -154,8 +154,8 @@ class TestAddresses:
         with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
             address = f"127.0.0.1:{full.getsockname()[1]}"
             with socket.create_connection(full.getsockname()):  # the one place in the queue is taken
-                told = refusal(settings(address, socket_connection_setup_timeout_ms=300), AddressError)
-        assert told.startswith(f"{address} cannot be reached: no answer in 2 s.")
+                reported = refusal(settings(address, socket_connection_setup_timeout_ms=300), AddressError)
+        assert reported.startswith(f"{address} cannot be reached: no answer in 2 s.")
 
     def test_brokers_that_advertise_an_unreachable_address_are_named(self, listeners: Listeners) -> None:
         assert refusal(settings(listeners["LOST"]), AddressError) == (
@@ -197,9 +197,9 @@ class TestProtocols:
         wanted = settings(
             listeners[listener], security_protocol=protocol, ssl_truststore_location=listeners.ca_file, **keys
         )
-        told = refusal(wanted, ProtocolMismatch)
-        assert told.startswith(f"{listeners[listener]} {cause}")
-        assert hint in told
+        reported = refusal(wanted, ProtocolMismatch)
+        assert reported.startswith(f"{listeners[listener]} {cause}")
+        assert hint in reported
 
     @pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL"])
     @pytest.mark.parametrize(
@@ -223,12 +223,12 @@ class TestProtocols:
 class TestLogins:
     @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
     def test_a_wrong_password_names_the_user(self, listeners: Listeners, mechanism: str) -> None:
-        told = refusal(settings(listeners["SAFE"], **safe(listeners, mechanism, WRONG)), AuthenticationError)
-        assert told.startswith(f"{listeners['SAFE']} rejects user 'alice' ({mechanism}). Check user name")
+        reported = refusal(settings(listeners["SAFE"], **safe(listeners, mechanism, WRONG)), AuthenticationError)
+        assert reported.startswith(f"{listeners['SAFE']} rejects user 'alice' ({mechanism}). Check user name")
 
-    def test_a_mechanism_that_is_not_enabled_is_told_with_those_that_are(self, listeners: Listeners) -> None:
-        told = refusal(settings(listeners["SAFE"], **safe(listeners, "SCRAM-SHA-256")), AuthenticationError)
-        assert told == (
+    def test_a_mechanism_that_is_not_enabled_is_reported_with_those_that_are(self, listeners: Listeners) -> None:
+        reported = refusal(settings(listeners["SAFE"], **safe(listeners, "SCRAM-SHA-256")), AuthenticationError)
+        assert reported == (
             f"{listeners['SAFE']} does not offer SCRAM-SHA-256; it offers PLAIN, SCRAM-SHA-512, OAUTHBEARER. "
             "Set sasl.mechanism to one of these."
         )
@@ -248,8 +248,8 @@ class TestCertificates:
         self, listeners: Listeners, authority: Authority, tmp_path: Path
     ) -> None:
         for keys in ({}, {"ssl_truststore_location": authority.pem_file(tmp_path / "other.pem")}):
-            told = refusal(settings(listeners["TLS"], security_protocol="SSL", **keys), CertificateError)
-            assert told.startswith(f"The certificate of {listeners['TLS']} is signed by an unknown CA.")
+            reported = refusal(settings(listeners["TLS"], security_protocol="SSL", **keys), CertificateError)
+            assert reported.startswith(f"The certificate of {listeners['TLS']} is signed by an unknown CA.")
 
     @pytest.mark.parametrize(
         ("signing", "cause"),
@@ -259,27 +259,27 @@ class TestCertificates:
             ({"ip": "127.0.0.9"}, "is for another host"),
         ],
     )
-    def test_what_is_wrong_with_the_certificate_is_told(
+    def test_what_is_wrong_with_the_certificate_is_reported(
         self, authority: Authority, tmp_path: Path, signing: dict[str, Any], cause: str
     ) -> None:
         with strangers.serve(strangers.tls(authority.sign("stranger", **signing).server_context(tmp_path))) as address:
             keys = {"security_protocol": "SSL", "ssl_truststore_location": authority.pem_file(tmp_path / "ca.pem")}
-            told = refusal(settings(str(address), **keys), CertificateError)
-        assert told.startswith(f"The certificate of {address} {cause}.")
+            reported = refusal(settings(str(address), **keys), CertificateError)
+        assert reported.startswith(f"The certificate of {address} {cause}.")
 
-    def test_a_server_that_breaks_off_the_handshake_is_told(self, authority: Authority, tmp_path: Path) -> None:
+    def test_a_server_that_breaks_off_the_handshake_is_reported(self, authority: Authority, tmp_path: Path) -> None:
         choosy = authority.sign("stranger").server_context(tmp_path)
         choosy.maximum_version = ssl.TLSVersion.TLSv1_2
         choosy.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256")  # of no use with its own elliptic key
         with strangers.serve(strangers.tls(choosy)) as address:
-            told = refusal(settings(str(address), security_protocol="SSL"), CertificateError)
-        assert told.startswith(f"{address} aborts the TLS handshake. It may require a client certificate")
+            reported = refusal(settings(str(address), security_protocol="SSL"), CertificateError)
+        assert reported.startswith(f"{address} aborts the TLS handshake. It may require a client certificate")
 
-    def test_a_server_of_an_old_tls_version_only_is_told(self) -> None:
+    def test_a_server_with_only_an_old_tls_version_is_reported(self) -> None:
         too_old = bytes.fromhex("15 03 01 00 02 02 46")  # fatal alert: protocol_version
         with strangers.serve(strangers.says(too_old)) as address:
-            told = refusal(settings(str(address), security_protocol="SSL"), ProtocolMismatch)
-        assert told.startswith(f"{address} has no TLS version in common with us (")
+            reported = refusal(settings(str(address), security_protocol="SSL"), ProtocolMismatch)
+        assert reported.startswith(f"{address} has no TLS version in common with us (")
 
     def test_a_tls_server_that_then_says_nothing_is_called_silent(self, authority: Authority, tmp_path: Path) -> None:
         keys = {"ssl_truststore_location": authority.pem_file(tmp_path / "ca.pem")}
@@ -290,8 +290,8 @@ class TestCertificates:
 
     def test_a_client_certificate_is_asked_for_and_missing(self, listeners: Listeners) -> None:
         keys = {"security_protocol": "SSL", "ssl_truststore_location": listeners.ca_file}
-        told = refusal(settings(listeners["MUTUAL"], **keys), CertificateError)
-        assert told.startswith(f"{listeners['MUTUAL']} requires a client certificate, but none is set.")
+        reported = refusal(settings(listeners["MUTUAL"], **keys), CertificateError)
+        assert reported.startswith(f"{listeners['MUTUAL']} requires a client certificate, but none is set.")
 
     @pytest.mark.parametrize(
         ("sign", "cause"),
@@ -308,8 +308,8 @@ class TestCertificates:
     ) -> None:
         own = sign(listeners.authority, authority).pem_file(tmp_path / "me.pem")
         keys = {"ssl_truststore_location": listeners.ca_file, "ssl_keystore_location": own}
-        told = refusal(settings(listeners["MUTUAL"], security_protocol="SSL", **keys), CertificateError)
-        assert told.startswith(cause.format(at=listeners["MUTUAL"]))
+        reported = refusal(settings(listeners["MUTUAL"], security_protocol="SSL", **keys), CertificateError)
+        assert reported.startswith(cause.format(at=listeners["MUTUAL"]))
 
 
 def test_settings_that_lack_something_are_refused_before_anything_is_opened() -> None:

@@ -1,4 +1,4 @@
-"""SASL GSSAPI at a real broker, with tickets of a real KDC; and what is said when there is no ticket.
+"""SASL GSSAPI at a real broker, with tickets of a real KDC; and the error when there is no ticket.
 
 Needs Debian's packages krb5-kdc, krb5-admin-server, krb5-user and faketime, and the extra `kerberos`; skipped without.
 """
@@ -156,15 +156,15 @@ class TestRefusals:
     def test_a_keytab_with_an_old_key_is_named_as_such(self, scene: Scene) -> None:
         old = scene.realm.keytab("bob", "bob-old.keytab")
         scene.realm.keytab("bob", "bob.keytab")
-        told = refusal(settings(scene.server, with_keytab(old, f"bob@{REALM}")), AuthenticationError)
-        assert told == (
+        reported = refusal(settings(scene.server, with_keytab(old, f"bob@{REALM}")), AuthenticationError)
+        assert reported == (
             f"Kerberos gives no ticket for principal bob@{REALM}: Preauthentication failed. "
             "The key in the keytab is not the principal's current one: export the keytab again."
         )
 
-    def test_a_keytab_of_somebody_else_is_named_as_such(self, scene: Scene) -> None:
-        told = refusal(settings(scene.server, with_keytab(scene.keytab, f"bob@{REALM}")), AuthenticationError)
-        assert told == (
+    def test_a_keytab_of_another_principal_is_named_as_such(self, scene: Scene) -> None:
+        reported = refusal(settings(scene.server, with_keytab(scene.keytab, f"bob@{REALM}")), AuthenticationError)
+        assert reported == (
             f"The keytab {scene.keytab} has no key for principal bob@{REALM}. "
             "Export the keytab of this principal, or set principal to one that klist -kt shows."
         )
@@ -205,9 +205,9 @@ class TestRefusals:
 
     def test_no_ticket_in_the_cache(self, scene: Scene, tmp_path: Path) -> None:
         cache = f'useTicketCache=true ticketCache="{tmp_path / "none"}"'
-        told = refusal(settings(scene.server, cache), AuthenticationError)
-        assert told.startswith("Kerberos gives no ticket for the principal of the ticket cache: No ")
-        assert told.endswith("Run kinit, or give a keytab (useKeyTab=true keyTab=… principal=…).")
+        reported = refusal(settings(scene.server, cache), AuthenticationError)
+        assert reported.startswith("Kerberos gives no ticket for the principal of the ticket cache: No ")
+        assert reported.endswith("Run kinit, or give a keytab (useKeyTab=true keyTab=… principal=…).")
 
     def test_a_keytab_that_does_not_exist(self, scene: Scene, tmp_path: Path) -> None:
         with pytest.raises(ConfigError) as caught:
@@ -219,8 +219,8 @@ class TestClocks:
     def test_a_kdc_whose_clock_is_an_hour_ahead(self, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
         with scene.realm.kdc(ahead="+1h", kdc_timesync="0") as krb5_conf:
             monkeypatch.setenv("KRB5_CONFIG", str(krb5_conf))
-            told = refusal(settings(scene.server, with_keytab(scene.keytab)), AuthenticationError)
-        assert told == (
+            reported = refusal(settings(scene.server, with_keytab(scene.keytab)), AuthenticationError)
+        assert reported == (
             f"Kerberos gives no ticket for principal {ALICE}: Clock skew too great. "
             "Synchronize the clocks of this machine, the KDC and the brokers: they must agree within 5 minutes."
         )
@@ -231,8 +231,8 @@ class TestClocks:
         """With `kdc_timesync = 1`, MIT Kerberos's default, we follow the KDC's clock, and the broker refuses us."""
         with scene.realm.kdc(ahead="+1h") as krb5_conf:
             monkeypatch.setenv("KRB5_CONFIG", str(krb5_conf))
-            told = refusal(settings(scene.server, with_keytab(scene.keytab)), AuthenticationError)
-        assert told == (
+            reported = refusal(settings(scene.server, with_keytab(scene.keytab)), AuthenticationError)
+        assert reported == (
             f"{scene.server} rejects the Kerberos ticket of principal {ALICE}. "
             f"Check that the broker's keytab has the current key of kafka/{HOST}, "
             "and that the clocks of broker, KDC and this machine agree within 5 minutes."

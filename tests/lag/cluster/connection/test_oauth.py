@@ -27,7 +27,7 @@ SECRET = "geheim-42"
 
 
 class Endpoint(ThreadingHTTPServer):
-    """A token endpoint on loopback: remembers what it was asked, answers what it is told to."""
+    """A token endpoint on loopback: remembers what it was asked, answers as it is configured."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -131,8 +131,8 @@ class TestToken:
         with serving(authority.sign("endpoint"), tmp_path) as server:
             url, ca_file = url_of(server, "https"), authority.pem_file(tmp_path / "ca.pem")
             assert fetch(settings(url, ssl_truststore_location=ca_file)).text == "the-token"
-            told = refusal(settings(url), CertificateError)
-        assert told.startswith(f"The token endpoint {url} has an untrusted certificate")
+            reported = refusal(settings(url), CertificateError)
+        assert reported.startswith(f"The token endpoint {url} has an untrusted certificate")
 
     def test_a_jwt_says_itself_how_long_it_lasts(self, endpoint: Endpoint) -> None:
         endpoint.answer = {"access_token": unsecured_jwt("alice", 1000)}
@@ -154,7 +154,7 @@ class TestToken:
 
 
 class TestRefusals:
-    def test_a_wrong_secret_is_told_without_it(self, endpoint: Endpoint) -> None:
+    def test_a_wrong_secret_is_reported_without_it(self, endpoint: Endpoint) -> None:
         endpoint.status = 401
         assert refusal(settings(url_of(endpoint)), AuthenticationError) == (
             f"The token endpoint {url_of(endpoint)} rejects our client id or secret (HTTP 401). "
@@ -162,7 +162,7 @@ class TestRefusals:
         )
 
     @pytest.mark.parametrize("status", [302, 307, 500])
-    def test_a_redirect_or_failure_is_told_and_not_followed(self, endpoint: Endpoint, status: int) -> None:
+    def test_a_redirect_or_failure_is_reported_and_not_followed(self, endpoint: Endpoint, status: int) -> None:
         endpoint.status = status
         assert f"answers with HTTP {status}" in refusal(settings(url_of(endpoint)), ProtocolMismatch)
         assert len(endpoint.asked) == 1
@@ -177,17 +177,17 @@ class TestRefusals:
             ({"access_token": "a\u0001b"}, "without an access token"),
         ],
     )
-    def test_an_answer_without_a_token_is_told(self, endpoint: Endpoint, answer: object, cause: str) -> None:
+    def test_an_answer_without_a_token_is_reported(self, endpoint: Endpoint, answer: object, cause: str) -> None:
         endpoint.answer = answer
         assert cause in refusal(settings(url_of(endpoint)), ProtocolMismatch)
 
-    def test_an_endpoint_that_is_not_there_is_told(self) -> None:
+    def test_an_endpoint_that_is_not_there_is_reported(self) -> None:
         url = f"http://127.0.0.1:{free_port()}/token"
         assert refusal(settings(url), AddressError).startswith(
             f"The token endpoint {url} cannot be reached: Connection"
         )
 
-    def test_a_file_without_one_token_is_told(self, tmp_path: Path) -> None:
+    def test_a_file_without_one_token_is_reported(self, tmp_path: Path) -> None:
         (tmp_path / "two").write_text("a b")
         assert "does not hold one token" in refusal(settings((tmp_path / "two").as_uri()), AuthenticationError)
         assert "cannot be read" in refusal(settings((tmp_path / "none").as_uri()), AuthenticationError)
@@ -201,7 +201,7 @@ class TestLogin:
             assert connection.cluster_id is not None
             assert endpoint.wait_for_requests(len(endpoint.asked) + 2)
 
-    def test_a_token_that_the_broker_refuses_is_told(self, listeners: Listeners, tmp_path: Path) -> None:
+    def test_a_token_that_the_broker_refuses_is_reported(self, listeners: Listeners, tmp_path: Path) -> None:
         (tmp_path / "token").write_text(unsecured_jwt("alice", -3600))
         uri = (tmp_path / "token").as_uri()
         wanted = settings(uri, listeners["SAFE"], ssl_truststore_location=listeners.ca_file)
@@ -209,7 +209,7 @@ class TestLogin:
             open_manager(wanted)
         assert str(caught.value).startswith(f"{listeners['SAFE']} rejects our bearer token.")
 
-    def test_an_endpoint_that_refuses_us_is_told_instead_of_the_broker(
+    def test_an_endpoint_that_refuses_us_is_named_instead_of_the_broker(
         self, listeners: Listeners, endpoint: Endpoint
     ) -> None:
         endpoint.status = 400

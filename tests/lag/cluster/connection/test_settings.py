@@ -119,9 +119,9 @@ def test_the_check_of_the_host_name_can_be_switched_off(tmp_path: Path, text: st
 
 @pytest.mark.parametrize("url", ["token", "ftp://a/b", "https://", "https://[::1/token", "https://me:geheim@a/token"])
 def test_a_token_endpoint_that_is_no_plain_url_is_refused(tmp_path: Path, url: str) -> None:
-    told = refusal(tmp_path, f"bootstrap.servers=a:1\nsasl.oauthbearer.token.endpoint.url={url}\n")
-    assert "sasl.oauthbearer.token.endpoint.url" in told
-    assert "geheim" not in told
+    reported = refusal(tmp_path, f"bootstrap.servers=a:1\nsasl.oauthbearer.token.endpoint.url={url}\n")
+    assert "sasl.oauthbearer.token.endpoint.url" in reported
+    assert "geheim" not in reported
 
 
 def test_a_setting_that_we_cannot_honour_is_refused_with_another_way(tmp_path: Path) -> None:

@@ -171,8 +171,8 @@ class TestRefusals:
 
     def test_a_key_of_another_certificate_is_refused(self, authority: Authority) -> None:
         one, two = authority.sign("one"), authority.sign("two")
-        told = refusal(keystore_key=one.key_pem(), keystore_certificate_chain=two.certificate_pem)
-        assert told.startswith("The private key of ssl.keystore.key does not match its certificate.")
+        reported = refusal(keystore_key=one.key_pem(), keystore_certificate_chain=two.certificate_pem)
+        assert reported.startswith("The private key of ssl.keystore.key does not match its certificate.")
 
     def test_half_of_an_identity_is_refused(self, authority: Authority, tmp_path: Path) -> None:
         own = authority.sign("me")
@@ -181,8 +181,8 @@ class TestRefusals:
 
     def test_a_trust_store_in_place_of_a_key_store_is_recognised(self, authority: Authority, tmp_path: Path) -> None:
         store = truststore_by_keytool(authority, tmp_path, "pkcs12")
-        told = refusal(keystore_location=store, keystore_password=SECRET)
-        assert told.endswith("holds no private key with its certificate. Name a key store, not a trust store.")
+        reported = refusal(keystore_location=store, keystore_password=SECRET)
+        assert reported.endswith("holds no private key with its certificate. Name a key store, not a trust store.")
 
     def test_a_missing_directory_or_foreign_file_is_named(self, authority: Authority, tmp_path: Path) -> None:
         missing, der = tmp_path / "missing", tmp_path / "ca.der"

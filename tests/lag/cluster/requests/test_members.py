@@ -19,8 +19,8 @@ def described(metadata: bytes, assignment: bytes) -> SimpleNamespace:
 
 
 def subscription(version: int, **fields: object) -> bytes:
-    said = {"user_data": None} | fields
-    return bytes(ConsumerProtocolSubscription(version=version, topics=["a", "b"], **said).encode())
+    stated = {"user_data": None} | fields
+    return bytes(ConsumerProtocolSubscription(version=version, topics=["a", "b"], **stated).encode())
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))

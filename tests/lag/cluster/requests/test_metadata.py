@@ -1,4 +1,4 @@
-"""Who tells the brokers and the topics, when the machine has stood still meanwhile."""
+"""Which broker lists the brokers and the topics, when the machine has stood still meanwhile."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -40,10 +40,12 @@ def classic(
     joined_ms: int | None = None,
 ) -> TimedEvent:
     """Members a, b, ... (client ids c-a, c-b, ...) with their partitions of the topic orders."""
-    told = tuple(_classic_member(name, owned, (instances or {}).get(name), topics) for name, owned in members.items())
+    reported = tuple(
+        _classic_member(name, owned, (instances or {}).get(name), topics) for name, owned in members.items()
+    )
     return written(at_ms, 2, GroupMetadata(
         protocol_type="consumer", generation=generation, protocol=protocol if members else None, leader=None,
-        current_state_timestamp=joined_ms, members=told,
+        current_state_timestamp=joined_ms, members=reported,
     ))  # fmt: skip
 
 
@@ -90,7 +92,7 @@ def recorded(*events: TimedEvent, whole: bool = True, **limits: int) -> list[Rec
     return recorder.recorded("g")
 
 
-def told(generations: Sequence[RecordedGeneration]) -> list[tuple[int, int, str]]:
+def reported(generations: Sequence[RecordedGeneration]) -> list[tuple[int, int, str]]:
     return [(one.generation.number, one.generation.at_ms, one.generation.event) for one in generations]
 
 

@@ -41,7 +41,7 @@ def test_generations_follow_on_one_another(events: list[TimedEvent], whole: bool
     recorder = GenerationRecorder(NAMES.get, most_generations=5)
     for event in events:
         recorder.take([event], whole=whole)
-    told = recorder.recorded("g")
-    assert len(told) in (0, 2, 3, 4, 5)
-    assert all(old.generation.after.by_member == new.generation.before.by_member for old, new in pairwise(told))
-    assert all(len(one.steps) <= 4 * len(one.generation.members) for one in told)
+    reported = recorder.recorded("g")
+    assert len(reported) in (0, 2, 3, 4, 5)
+    assert all(old.generation.after.by_member == new.generation.before.by_member for old, new in pairwise(reported))
+    assert all(len(one.steps) <= 4 * len(one.generation.members) for one in reported)

@@ -22,8 +22,8 @@ from tests.lag.generations.recorded.events import (
     plan,
     planned,
     recorded,
+    reported,
     target,
-    told,
     written,
 )
 
@@ -59,7 +59,7 @@ BEGIN = [*A_JOINS, *B_JOINS]
 
 def test_each_target_is_a_generation_and_the_last_leave_too() -> None:
     made = recorded(*BEGIN, *B_LEAVES, *A_LEAVES)
-    assert told(made) == [
+    assert reported(made) == [
         (0, 1000, "the group has no members"),
         (2, 1000, "c-a joined"),
         (3, 3000, "c-b joined"),
@@ -94,7 +94,7 @@ def test_epochs_without_a_plan_are_one_generation_with_both_causes() -> None:
         *(member(2000, "b"), epoch(2000, 3), member(2100, "c"), epoch(2100, 4)),
         *(target(3000, "a", 0, 1), target(3000, "b", 2), target(3000, "c", 3), planned(3000, 4)),
     )
-    assert told(made[2:]) == [(4, 3000, "c-b joined; c-c joined")]
+    assert reported(made[2:]) == [(4, 3000, "c-b joined; c-c joined")]
     assert (made[2].skipped, made[2].began_ms, made[2].settled_ms) == (1, 2000, None)
 
 
@@ -114,7 +114,7 @@ def test_a_static_members_successor_takes_over_without_an_epoch() -> None:
         current(2500, "a2", 2, STABLE, [0, 1]),
     ]
     made = recorded(*first, away, *swap)
-    assert told(made[2:]) == [(2, 2500, "pod came back")]
+    assert reported(made[2:]) == [(2, 2500, "pod came back")]
     assert (plan(made[2]), made[2].generation.quality.rebalances) == ({"a2": [0, 1]}, 0)
 
 
@@ -134,18 +134,18 @@ def test_a_topic_without_a_known_name_goes_by_its_id() -> None:
     assert [tp.topic for tp in made.generation.after.by_member["a"]] == [f"topic id {lost}"]
 
 
-def test_a_group_read_from_its_middle_is_told_from_its_next_beginning_on() -> None:
+def test_a_group_read_from_its_middle_is_known_from_its_next_beginning_on() -> None:
     assert recorded(*B_JOINS, *B_LEAVES, whole=False) == []
     deleted = [*A_LEAVES, written(9000, 6, None), written(9000, 3, None)]
     again = [TimedEvent(timed.at_ms + 9000, timed.event) for timed in A_JOINS]
-    assert told(recorded(*B_JOINS, *deleted, *again, whole=False)) == [
+    assert reported(recorded(*B_JOINS, *deleted, *again, whole=False)) == [
         (0, 10000, "the group has no members"),
         (2, 10000, "c-a joined"),
     ]
 
 
 def test_a_log_that_begins_late_gives_a_first_record() -> None:
-    assert told(
+    assert reported(
         recorded(*A_JOINS[:1], epoch(1000, 9), *A_JOINS[2:3], planned(1000, 9), *gone(2000, "a"), epoch(2000, 10))
     ) == [
         (9, 1000, "first record kept"),
@@ -157,7 +157,7 @@ def test_a_classic_group_that_goes_over_keeps_what_its_members_have() -> None:
     upgrade = [written(2000, 2, None), member(2000, "a"), epoch(2000, 7), target(2000, "a", 0, 1), planned(2000, 7)]
     back = [*gone(3000, "a"), written(3000, 6, None), written(3000, 3, None), classic(3000, 8, {"a": [0, 1]})]
     made = recorded(classic(1000, 7, {"a": [0, 1]}), *upgrade, *back)
-    assert [(number, event) for number, _, event in told(made)] == [
+    assert [(number, event) for number, _, event in reported(made)] == [
         (7, "first record kept"),
         (7, "the group was upgraded to the consumer protocol (KIP-848); assignor range → uniform"),
         (8, "the group was downgraded to the classic protocol; assignor uniform → range"),
@@ -190,7 +190,7 @@ def test_steps_beyond_four_for_each_member_are_not_kept() -> None:
     assert (len(joined.steps), joined.settled_ms) == (8, 3700)
 
 
-def test_forgotten_groups_begin_anew() -> None:
+def test_forgotten_groups_start_over() -> None:
     recorder = GenerationRecorder(dict[UUID, str]().get)
     recorder.take(BEGIN, whole=True)
     assert recorder.known() == ["g"]
@@ -198,7 +198,7 @@ def test_forgotten_groups_begin_anew() -> None:
     assert (recorder.known(), recorder.recorded("g")) == ([], [])
 
 
-def test_timeouts_are_those_that_members_said_last() -> None:
+def test_timeouts_are_those_that_members_sent_last() -> None:
     recorder = GenerationRecorder(dict[UUID, str]().get)
     recorder.take([*A_JOINS, *B_JOINS], whole=True)
     assert dict(recorder.timeouts("g")) == dict.fromkeys("ab", Timeouts(None, 1))
@@ -222,7 +222,7 @@ def test_compaction_leaves_when_a_group_became_empty() -> None:
     joins = [member(9000, "c"), epoch(9000, 6), target(9500, "c", 0, 1, 2, 3), planned(9500, 6)]
     recorder.take(joins, whole=True)
     made = recorder.recorded("g")
-    assert told(made) == [(5, 8000, "the group has no members"), (6, 9500, "c-c joined")]
+    assert reported(made) == [(5, 8000, "the group has no members"), (6, 9500, "c-c joined")]
     assert made[1].skipped == 0
     every = recorded(*BEGIN, *B_LEAVES, *A_LEAVES, *joins)
     assert made[1] == every[-1]

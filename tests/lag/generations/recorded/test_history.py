@@ -36,7 +36,7 @@ def keep(history: History, *numbers: int, at: int = 0, **more: object) -> None:
         history.append("group_events", rows("group_events", same, first | more))
 
 
-def told(history: History, **more: object) -> list[int]:
+def reported(history: History, **more: object) -> list[int]:
     asked = {"cluster": "c1", "group_id": "billing", "names": {}} | AGES | more
     return [one.generation.number for one in stored_generations(history, **asked)]  # type: ignore[arg-type]
 
@@ -53,22 +53,22 @@ def test_each_record_is_a_generation_once_and_in_order(history: History) -> None
 
 def test_only_those_between_the_times(history: History) -> None:
     keep(history, 8, 9, 10, 11)
-    assert told(history, since=NOON + timedelta(seconds=9), until=NOON + timedelta(seconds=11)) == [9, 10]
+    assert reported(history, since=NOON + timedelta(seconds=9), until=NOON + timedelta(seconds=11)) == [9, 10]
 
 
-def test_of_another_group_or_cluster_nothing_is_told(history: History) -> None:
+def test_nothing_of_another_group_or_cluster_is_shown(history: History) -> None:
     keep(history, 8, 9)
-    assert (told(history, group_id="other"), told(history, cluster="c2")) == ([], [])
+    assert (reported(history, group_id="other"), reported(history, cluster="c2")) == ([], [])
 
 
-def test_a_history_from_before_records_were_kept_tells_what_it_can(history: History) -> None:
+def test_a_history_from_before_records_were_kept_gives_what_it_has(history: History) -> None:
     keep(history, 7, key=None, value=None)
     keep(history, 8, 9)
-    assert told(history) == [8, 9]
+    assert reported(history) == [8, 9]
 
 
-def test_an_empty_history_tells_nothing(history: History) -> None:
-    assert told(history) == []
+def test_an_empty_history_shows_nothing(history: History) -> None:
+    assert reported(history) == []
 
 
 def course(*numbers: int) -> list[RecordedGeneration]:
@@ -83,6 +83,6 @@ def test_the_older_part_ends_where_the_newer_begins() -> None:
     assert join(older, newer)[3] is newer[1]
 
 
-def test_what_only_one_of_them_knows_is_told() -> None:
+def test_what_only_one_of_them_knows_is_listed() -> None:
     one = course(3, 4)
     assert (join(one, []), join([], one), join(course(8, 9), one)) == (one, one, one)

@@ -19,8 +19,8 @@ from tests.lag.generations.recorded.events import (
     member,
     plan,
     planned,
+    reported,
     target,
-    told,
     written,
 )
 from tests.lag.generations.recorded.test_consumer import A_JOINS, B_LEAVES
@@ -63,7 +63,7 @@ def test_a_classic_groups_next_record_goes_on_from_what_was_seen() -> None:
     recorder = recorder_of(CLASSIC)
     recorder.take([classic(5000, 8, {"a": [0, 1, 2]})], whole=False)
     start, left = recorder.recorded("g")
-    assert told([start, left]) == [(7, 1000, "as seen in a poll"), (8, 5000, "c-b left or timed out")]
+    assert reported([start, left]) == [(7, 1000, "as seen in a poll"), (8, 5000, "c-b left or timed out")]
     assert (plan(start), gained(left), left.skipped) == ({"a": [0, 1], "b": [2]}, [2], 0)
 
 
@@ -77,7 +77,7 @@ def test_a_kip_848_groups_next_records_go_on_from_what_was_seen() -> None:
     recorder = recorder_of(MODERN)
     recorder.take(B_LEAVES, whole=False)
     start, left = recorder.recorded("g")
-    assert told([start, left]) == [(3, 1000, "as seen in a poll"), (4, 6000, "c-b left or timed out")]
+    assert reported([start, left]) == [(3, 1000, "as seen in a poll"), (4, 6000, "c-b left or timed out")]
     assert (plan(start), plan(left)) == ({"a": [0, 1], "b": [2, 3]}, {"a": [0, 1, 2, 3]})
     assert (left.began_ms, left.settled_ms) == (5000, 6000)
 
@@ -114,12 +114,12 @@ def test_a_group_that_has_changed_since_the_poll_is_not_taken() -> None:
         assert not recorder.knows("g")
 
 
-def test_what_records_tell_is_not_replaced_by_a_poll() -> None:
+def test_what_records_show_is_not_replaced_by_a_poll() -> None:
     recorder = GenerationRecorder(NAMES.get)
     recorder.take(A_JOINS, whole=True)
     recorder.observe([MODERN])
     recorder.take([*gone(5000, "a"), epoch(5000, 3)], whole=True)
-    assert [event for *_, event in told(recorder.recorded("g"))] == [
+    assert [event for *_, event in reported(recorder.recorded("g"))] == [
         "the group has no members",
         "c-a joined",
         "c-a left or timed out",
@@ -132,7 +132,7 @@ def test_a_poll_forgets_those_that_the_poll_before_saw() -> None:
     assert not recorder.knows("g")
 
 
-def test_a_poll_does_not_tell_which_topics_without_partitions_a_share_member_has() -> None:
+def test_a_poll_does_not_show_which_topics_without_partitions_a_share_member_has() -> None:
     share = modern(one("a", 0), one("b", 1), type=GroupType.SHARE, assignor="simple")
     recorder = recorder_of(share)
     recorder.take([written(2000, 13, TargetAssignmentMember((TopicIdPartitions(ORDERS, ()),)), "a")], whole=False)

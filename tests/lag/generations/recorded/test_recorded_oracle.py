@@ -33,7 +33,7 @@ def kafkas(topic_id: UUID) -> str:
 
 
 def recorded(log: Sequence[Blob]) -> list[RecordedState]:
-    """The states that the log tells of, its n-th record written at n ms."""
+    """The states in the log, its n-th record written at n ms."""
     decoded = decode(BytesColumn.of(key for key, _ in log), BytesColumn.of(value for _, value in log))
     recorder = GenerationRecorder(kafkas, most_generations=1000)
     recorder.take((TimedEvent(event.row, event) for event in decoded.events), whole=True)

@@ -56,7 +56,7 @@ def test_without_stored_polls_of_the_cluster_nothing_comes_back(history: History
     assert last_verdicts(History(tmp_path / "none"), "id-test", START, 0).onsets.groups == ()
 
 
-def test_a_history_that_cannot_be_read_is_told_and_polling_goes_on(
+def test_a_history_that_cannot_be_read_is_reported_and_polling_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     log = tmp_path / "group_snapshots" / "_delta_log"

@@ -1,4 +1,4 @@
-"""How far the roll-up has come is told to the next run, unless it is of other tables or damaged."""
+"""The next run learns how far the roll-up has come, unless it is of other tables or damaged."""
 
 import shutil
 from dataclasses import replace

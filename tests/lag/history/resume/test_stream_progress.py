@@ -1,4 +1,4 @@
-"""How far streams have come: kept whole, one cluster beside the other; what cannot be read is told."""
+"""How far streams have come: kept whole, one cluster beside the other; what cannot be read is reported."""
 
 from datetime import timedelta
 from pathlib import Path

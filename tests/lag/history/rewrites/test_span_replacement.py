@@ -37,8 +37,8 @@ def written(history: History, made: pa.Table) -> list[DataFile]:
 
 
 def found(history: History) -> list[tuple[int, int]]:
-    told = history.query("SELECT minute, lag_last FROM lag_1m ORDER BY minute, lag_last", "lag_1m").to_pylist()
-    return [((row["minute"] - MIDNIGHT) // MINUTE, row["lag_last"]) for row in told]
+    reported = history.query("SELECT minute, lag_last FROM lag_1m ORDER BY minute, lag_last", "lag_1m").to_pylist()
+    return [((row["minute"] - MIDNIGHT) // MINUTE, row["lag_last"]) for row in reported]
 
 
 def test_files_take_the_place_of_the_span_in_files_before_in_and_after_it(history: History) -> None:
@@ -79,7 +79,7 @@ def test_it_is_one_commit(history: History) -> None:
 
 
 def test_a_file_without_bounds_may_have_rows_of_every_time(history: History) -> None:
-    """Delta's log need not tell any."""
+    """Delta's log need not have any."""
     history.append("lag_1m", lag(range(1), 1))
     log = next((Path(history.root) / "lag_1m" / "_delta_log").glob("*1.json"))
     log.write_text(log.read_text().replace("minValues", "other").replace("maxValues", "others"))
@@ -113,7 +113,9 @@ def test_compaction_that_gets_in_the_way_is_no_trouble(history: History, monkeyp
     assert found(history) == [(0, 2), (1, 2), *((at, 1) for at in (2, 2, 3, 3, 4, 4))]
 
 
-def test_two_that_fill_an_empty_span_at_once_fill_it_once(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_threads_that_fill_an_empty_span_at_once_fill_it_once(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
     history.create("lag_1m")
     mine, other = (written(history, lag(range(2), number)) for number in (1, 2))
     span_of = ("lag_1m", MIDNIGHT, MIDNIGHT + 2 * MINUTE)

@@ -43,9 +43,9 @@ def test_a_committed_offset_that_changed_is_refused_with_both_offsets() -> None:
 
 def test_active_members_are_named_with_how_to_stop_them() -> None:
     member = Member("m-1", client_id="worker-1", host="10.0.0.7", instance_id="pod-1")
-    said = refusal(plan(), reading({ORDERS: position(40)}, (member,), "Stable"))
-    assert "worker-1 at 10.0.0.7, static member pod-1" in said
-    assert "Stop these processes" in said
+    stated = refusal(plan(), reading({ORDERS: position(40)}, (member,), "Stable"))
+    assert "worker-1 at 10.0.0.7, static member pod-1" in stated
+    assert "Stop these processes" in stated
 
 
 def test_a_rebalancing_group_without_members_is_refused() -> None:

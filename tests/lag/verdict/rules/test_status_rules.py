@@ -171,7 +171,7 @@ def test_a_group_that_polls_and_never_commits() -> None:
 
 
 @pytest.mark.parametrize("state", ["Empty", "Dead"])
-def test_records_wait_and_nobody_is_in_the_group(state: str) -> None:
+def test_records_wait_and_the_group_has_no_member(state: str) -> None:
     whole, _ = watch({"orders-0": 5, "orders-1": 9}, {"orders-0": 30, "orders-1": 9}, polls=1, members=0, state=state)
     assert whole.finding.status is Status.NO_MEMBERS
     assert whole.worst is None
@@ -584,8 +584,8 @@ def test_the_evidence_about_a_share_group_names_its_start_offset(verdict: Status
     whole, rows = watch(*SHARE_GROUPS[verdict], type=GroupType.SHARE)
     assert whole.finding.status is verdict
     for found in (whole.finding, *(row.finding for row in rows.values())):
-        said = f"{found.rule}; {found.evidence}".replace("read_committed consumers", "")
-        assert "commit" not in said
+        stated = f"{found.rule}; {found.evidence}".replace("read_committed consumers", "")
+        assert "commit" not in stated
     if verdict not in (Status.FALLING_BEHIND, Status.CATCHING_UP, Status.OK):
         assert "start offset" in f"{whole.finding.evidence}"
 

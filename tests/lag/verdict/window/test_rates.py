@@ -193,14 +193,14 @@ def test_time_lag_equals_its_definition_and_is_bracketed_by_its_bound(window: An
 def plain_pace(
     at: Sequence[int], committed: Sequence[int], log_end: Sequence[int], lag: Sequence[int], noise: int
 ) -> tuple[float | None, float | None, bool]:
-    """(consume, produce, unsettled) of one row: since the burst that the lag has fallen from, if that tells."""
+    """(consume, produce, unsettled) of one row: since the burst that the lag has fallen from, if that is enough."""
     high = max(lag) - noise
     start = next(i for i, value in enumerate(lag) if value >= high)
     fallen = lag[-1] != -1 and lag[-1] < high and lag[start] - lag[max(0, start - 2)] > noise
-    tells = fallen and len(lag) - start >= 2 and at[-1] - at[start] >= 15_000
-    since = start if tells else 0
+    is_enough = fallen and len(lag) - start >= 2 and at[-1] - at[start] >= 15_000
+    since = start if is_enough else 0
     consume, produce = (plain_rate(at[since:], row[since:]) for row in (committed, log_end))
-    return consume, produce, fallen and not tells
+    return consume, produce, fallen and not is_enough
 
 
 @random_examples(300)
@@ -209,12 +209,12 @@ def test_pace_since_a_burst_equals_its_definition(window: Any, noise: Any, data:
     at, ends = window
     rows = [([data.draw(offsets) for _ in log_end], log_end, [data.draw(offsets) for _ in log_end]) for log_end in ends]
     committed, log_end, lag = (np.array(column, np.int64).T for column in zip(*rows, strict=True))
-    told = rates.rates_after_burst(
+    reported = rates.rates_after_burst(
         RowWindow(times(at), committed, log_end, log_end), lag, np.full(len(rows), noise), 2, 15.0
     )
     for i, row in enumerate(rows):
         *both, unsettled = plain_pace(at, *row, noise)
-        assert [told.consume[i], told.produce[i]] == [
+        assert [reported.consume[i], reported.produce[i]] == [
             pytest.approx(math.nan if one is None else one, nan_ok=True) for one in both
         ]
-        assert told.after_burst[i] == unsettled
+        assert reported.after_burst[i] == unsettled

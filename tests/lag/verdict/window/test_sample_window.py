@@ -107,7 +107,7 @@ def test_a_recreated_topic_has_no_past() -> None:
     assert columns(window, 1) == ([1, 2], [0, 0], [3, 4])
 
 
-def test_a_topic_that_was_away_between_its_two_lives_has_no_past() -> None:
+def test_a_topic_that_was_missing_before_it_was_recreated_has_no_past() -> None:
     trend = SampleRing()
     trend.append(poll(1, {"a": {"t-0": 5}}, {"t-0": end(10)}, topic_ids={"t": "old"}))
     trend.append(poll(2, {"a": {"t-0": 5}}, {"t-0": deleted()}))

@@ -65,7 +65,7 @@ def test_a_position_below_the_log_start_loses_more_at_once_where_records_are_del
 
 
 @pytest.mark.parametrize("retention_ms", [FOREVER, None])
-def test_when_a_group_that_lost_records_loses_more_is_unknown_without_retention_and_deletions(
+def test_the_time_of_the_next_loss_is_unknown_without_retention_and_deletions(
     retention_ms: Any,
 ) -> None:
     assert left([25] * 4, [28] * 4, ENDS, retention_ms) == (None, None)
@@ -86,7 +86,7 @@ def test_deletion_reaches_the_group_at_the_difference_of_their_paces() -> None:
     assert left([130, 140, 150, 160], [0, 20, 40, 60], [1000] * 4, FOREVER) == ((160 - 60) / (20 / 10 - 10 / 10), None)
 
 
-def test_two_deletions_tell_no_pace() -> None:
+def test_two_deletions_give_no_pace() -> None:
     assert left([130, 140, 150], [0, 20, 40], [1000] * 3, FOREVER) == (None, None)
 
 

@@ -194,12 +194,12 @@ def test_without_an_id_the_events_begin_now() -> None:
     assert events(until="retry") == []
 
 
-def test_a_last_event_id_that_is_none_is_refused() -> None:
+def test_an_invalid_last_event_id_is_refused() -> None:
     answer = ask(f"{CHANGES}/stream", headers={"Last-Event-ID": "x" * 50})
     assert (answer.status, answer.json["errors"][0]["field"]) == (400, "header.Last-Event-ID")
 
 
-def test_a_client_too_many_is_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_too_many_is_asked_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_stream, "_open", event_stream.MOST_STREAMS)
     answer = ask(f"{CHANGES}/stream")
     assert (answer.status, answer.headers["retry-after"]) == (503, "5")

@@ -232,7 +232,7 @@ def test_clusters_say_how_they_are_polled() -> None:
     assert ask("/clusters/demo").json == first
 
 
-def test_the_made_up_cluster_of_the_pages_answers_programs_too() -> None:
+def test_the_synthetic_cluster_of_the_pages_answers_programs_too() -> None:
     with installed(feeds.source(demo=feeds.HandFeed(feeds.report()))):
         found = ask(GROUPS, "sort=urgency&internal=true").json["groups"]
         for each in found:

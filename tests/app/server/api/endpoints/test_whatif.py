@@ -164,7 +164,7 @@ def test_a_plugin_that_hangs_is_its_own_result_only(tmp_path: Path, monkeypatch:
     assert len(found["assignors"]["range"]["generations"]) == 2
 
 
-def test_a_third_scenario_at_a_time_is_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_third_scenario_at_a_time_is_asked_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(computation, "WAIT_S", 0.0)
     for _ in range(computation.MOST_AT_A_TIME):
         computation._free.acquire()
