@@ -63,10 +63,7 @@ def test_series_are_those_that_the_exporter_had(scene: Scene, names: str, export
 
 @each_exporter
 def test_series_are_those_that_the_exporter_has(scene: Scene, names: str, exporter: Exporter, tmp_path: Path) -> None:
-    if exporter.path is None:
-        pytest.skip(
-            f"{exporter.program} is not on PATH or in the folder that {FOLDER} names: docs/contributing.md builds it"
-        )
+    skip_if_not_built(exporter)
     with running(exporter, scene.kafka.bootstrap_servers, tmp_path) as served:
         whole = series(scrape(exporter, served), exporter.prefix)
     theirs = {line: value for line, value in whole.items() if name_of(line) not in exporter.not_served}
@@ -80,12 +77,16 @@ def test_kminion_and_we_are_up_where_everything_can_be_read(kafka: EmbeddedKafka
     with closing(open_reader(load_settings(kafka.bootstrap_servers, None, {}), "prod")) as reader:
         snapshot = reader.read(1, 0)
     assert up(text(Polled("prod", report([snapshot]), CollectorStatus(1.0, polls=1), 0), names=("kminion",))) == ["1"]
-    if KMINION.path is None:
-        pytest.skip(
-            f"{KMINION.program} is not on PATH or in the folder that {FOLDER} names: docs/contributing.md builds it"
-        )
+    skip_if_not_built(KMINION)
     with running(KMINION, kafka.bootstrap_servers, tmp_path) as served:
         assert up(scrape(KMINION, served)) == ["1"]
+
+
+def skip_if_not_built(exporter: Exporter) -> None:
+    if exporter.path is None:
+        pytest.skip(
+            f"{exporter.program} is not on PATH or in the folder that {FOLDER} names: docs/contributing.md builds it"
+        )
 
 
 def up(exposition: str) -> list[str]:

@@ -25,7 +25,7 @@ from lag.cluster.connection.settings import load_settings
 from lag.errors import AuthenticationError, ConfigError
 from tests.lag.cluster.broker import Listeners
 
-pytest.importorskip("aws_msk_iam_sasl_signer", reason="the extra msk is not installed")
+pytest.importorskip("aws_msk_iam_sasl_signer", reason="the extra msk is not installed: make setup-dev")
 REGION, KEY, SECRET = "eu-central-1", "AKIDEXAMPLE", "geheim/42"
 ROLE = "arn:aws:iam::123456789012:role/reader"
 
