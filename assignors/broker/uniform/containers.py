@@ -7,7 +7,7 @@ go through exact maps, one by one.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise, starmap
 from typing import Any
 
@@ -22,13 +22,14 @@ from assignors.javahash.orders import grown_capacities, set_capacities, spread_a
 from assignors.layout import Codes, Layout
 from assignors.model import Topic
 
-Change = tuple[Sequence[int] | Codes, bool]  # codes, and whether they come (True) or go
+Change = tuple[Codes, bool]  # codes, and whether they come (True) or go
 MOST_PUT = 8
 """Keys that `put` brings into one bucket; one more makes it a tree, or doubles the table."""
 MOST_COMPUTED = MOST_PUT - 1
 """The same of `computeIfAbsent`."""
-_SMALLEST_BLOCK = 1 << 12  # partitions planned at once: fewer take more time, as each block has a fixed cost
+_SMALLEST_BLOCK = 1 << 14  # partitions planned at once: fewer take more time, as each block has a fixed cost
 _LARGEST_BLOCK = 1 << 17  # more take more memory and no less time
+_NOTHING: Codes = np.zeros(0, dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,12 @@ class Containers:
         self._group = group
         topics = [group.topics.get(name) or Topic(name, 0) for name in layout.names]
         self.spreads = spread_all(topic_hashes(topics)).view(np.int32)
-        self._table = layout.topic_table()
         self._offsets = layout.offsets.astype(np.int32)
         self._new_capacities = np.array(new_capacities or [DEFAULT_CAPACITY] * len(layout.names), dtype=np.int32)
+
+    @cached_property
+    def _table(self) -> NDArray[np.int32]:
+        return self.layout.topic_table()
 
     def new_capacity(self, topic: int) -> int:
         """The capacity of a new set for partitions of the topic."""
@@ -73,30 +77,39 @@ class Containers:
 
     def changed(self, old: Old, changes: Mapping[int, Sequence[Change]]) -> list[BrokerList]:
         """Each member's list after its changes, in turn, to a deep copy of its map; without changes the very list."""
-        lists = list(old.lists)
         exact = old.gone | (old.exact & changes.keys())
         exact |= {row for row, some in changes.items() if len({comes for _, comes in some}) > 1}
-        rows = [row for row in changes if row not in exact]
-        come = [[np.asarray(codes, np.int32) for codes, comes in changes[row] if comes] for row in rows]
-        parts = [(lists[row].codes, _joined(new)) for row, new in zip(rows, come, strict=True)]
-        found, crowded = self._in_blocks([part for pair in parts for part in pair], is_copy=True)
+        codes = {row: old.lists[row].codes for row in changes if row not in exact}
+        rows = [row for row, had in codes.items() if changes[row][0][1] or self._has_topics(had)]
+        parts = [part for row in rows for part in (codes[row], _coming(changes[row]))]
+        found, crowded = self._in_blocks(parts, is_copy=True)
+        codes |= zip(rows, found, strict=True)
+        codes |= self._without(codes, changes)
+        codes |= {row: self._replayed(row, changes.get(row, ())) for row in exact.union(rows[at] for at in crowded)}
+        return [BrokerList(self.layout, codes[row]) if row in codes else part for row, part in enumerate(old.lists)]
+
+    def _has_topics(self, codes: Codes) -> bool:
+        """Whether the list, not empty, has more than one topic, so that a copy of its map may have another order."""
+        return bool(self._table[codes[0]] != self._table[codes[-1]])
+
+    def _without(self, lists: Mapping[int, Codes], changes: Mapping[int, Sequence[Change]]) -> dict[int, Codes]:
+        """By row, the lists from which codes go, after they are gone."""
+        shrunk = [row for row in lists if not changes[row][0][1]]
         stays = np.ones(len(self.layout), dtype=np.bool_)
-        for row, new, codes in zip(rows, come, found, strict=True):
-            if not new:
-                stays[_joined([np.asarray(some, np.int32) for some, _ in changes[row]])] = False
-            lists[row] = BrokerList(self.layout, codes if new else codes[stays[codes]])
-        for row in exact.union(rows[at] for at in crowded):
-            lists[row] = BrokerList(self.layout, self._replayed(row, changes.get(row, ())))
-        return lists
+        stays[_joined([codes for row in shrunk for codes, _ in changes[row]])] = False
+        old = [lists[row] for row in shrunk]
+        codes = _joined(old)
+        left = np.flatnonzero(stays.take(codes))
+        return dict(zip(shrunk, _cut(codes.take(left), left.searchsorted(lengths(old).cumsum())), strict=True))
 
     def _in_blocks(self, parts: Sequence[Codes], is_copy: bool) -> tuple[list[Codes], set[int]]:
         """The lists of all rows, and the crowded rows; `parts`: for each row what it has, then what comes."""
         lists: list[Codes] = []
         crowded: set[int] = set()
         for rows in self._blocks(lengths(parts).reshape(-1, 2).sum(axis=1)):
-            block = _Block(self, parts[rows.start * 2 : rows.stop * 2], is_copy)
-            lists += block.lists()
-            crowded.update(rows.start + row for row in block.crowded)
+            found, some = self._block(parts[rows.start * 2 : rows.stop * 2], is_copy)
+            lists += found
+            crowded.update(rows.start + row for row in some)
         return lists, crowded
 
     def _blocks(self, sizes: Numbers) -> Iterator[slice]:
@@ -105,6 +118,22 @@ class Containers:
         number = (sizes + len(self.layout.names) // 16).cumsum() // block
         cuts = np.flatnonzero(number[1:] != number[:-1]) + 1
         return starmap(slice, pairwise([0, *cuts.tolist(), len(sizes)])) if len(sizes) else iter(())
+
+    def _block(self, parts: Sequence[Codes], is_copy: bool) -> tuple[list[Codes], set[int]]:
+        codes, runs = self.runs(parts)
+        set_of, sets = _sets(runs, len(parts) // 2, len(self.layout.names))
+        order, crowded = self.map_order(sets, is_copy)
+        run_order = _run_order(order, set_of)
+        codes = codes.take(expand(runs.starts[run_order], runs.sizes[run_order]))
+        codes, more = self._in_set_order(codes, sets.take(order), is_copy)
+        return _cut(codes, lengths(parts).reshape(-1, 2).sum(axis=1).cumsum()), crowded | more
+
+    def _in_set_order(self, codes: Codes, sets: "Sets", is_copy: bool) -> tuple[Codes, set[int]]:
+        """`set_order` of the sets that may need it: a copy has its original's order as long as nothing joins it."""
+        unsorted = sets.sizes > (np.maximum(sets.before, 1) if is_copy else 1)
+        places = np.flatnonzero(unsorted.repeat(sets.sizes))
+        codes[places], crowded = self.set_order(codes.take(places), sets.take(np.flatnonzero(unsorted)))
+        return codes, crowded
 
     def runs(self, parts: Sequence[Codes]) -> tuple[Codes, "Runs"]:
         """All parts one after another, and their runs."""
@@ -249,31 +278,6 @@ class Sets:
         return len(self.ends_with_new)
 
 
-class _Block:
-    """One computation. `parts`: for each row what it has, then what comes. `crowded`: rows whose lists are not right.
-
-    `is_copy`: whether the maps are deep copies, or filled from records.
-    """
-
-    def __init__(self, containers: Containers, parts: Sequence[Codes], is_copy: bool) -> None:
-        codes, runs = containers.runs(parts)
-        set_of, sets = _sets(runs, len(parts) // 2, len(containers.layout.names))
-        order, self.crowded = containers.map_order(sets, is_copy)
-        run_order = order
-        if len(sets.rows) < len(runs.starts):
-            rank = np.empty_like(order)
-            rank[order] = np.arange(len(order))
-            run_order = np.argsort(rank[set_of], kind="stable")
-        codes = codes.take(expand(runs.starts[run_order], runs.sizes[run_order]))
-        self._codes, crowded = containers.set_order(codes, sets.take(order))
-        self.crowded |= crowded
-        self._ends = lengths(parts).reshape(-1, 2).sum(axis=1).cumsum()
-
-    def lists(self) -> list[Codes]:
-        """One list for each row."""
-        return [self._codes[begin:end] for begin, end in pairwise([0, *self._ends.tolist()])]
-
-
 def _sets(runs: Runs, n_rows: int, n_topics: int) -> tuple[NDArray[np.intp], Sets]:
     """The set of each run, intp[n_runs], and the sets."""
     rows, is_old, numbers = runs.parts // 2, runs.parts % 2 == 0, np.arange(len(runs.parts))
@@ -291,6 +295,15 @@ def _sets(runs: Runs, n_rows: int, n_topics: int) -> tuple[NDArray[np.intp], Set
     is_single = np.append((sizes == 1) & is_new, False)
     rows = rows[is_first].astype(np.int32)
     return set_of, Sets(rows, runs.topics[is_first], sizes, before, is_new, is_single[last_set], sizes)
+
+
+def _run_order(order: NDArray[np.intp], set_of: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The runs, set by set in that order; `set_of`: the set of each run."""
+    if len(order) == len(set_of):
+        return order
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return np.argsort(rank[set_of], kind="stable")
 
 
 def crowded_places(keys: NDArray[np.integer[Any]], most: int) -> NDArray[np.intp]:
@@ -327,4 +340,14 @@ def crowded_growth(
 
 
 def _joined(parts: Sequence[Codes]) -> Codes:
-    return np.concatenate([np.zeros(0, dtype=np.int32), *parts]) if len(parts) != 1 else parts[0]
+    if not parts:
+        return _NOTHING
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def _coming(changes: Sequence[Change]) -> Codes:
+    return _joined([codes for codes, comes in changes if comes])
+
+
+def _cut(codes: Codes, ends: Numbers) -> list[Codes]:
+    return [codes[begin:end] for begin, end in pairwise([0, *ends.tolist()])]

@@ -6,7 +6,7 @@ numbers. So what all members take is sorted once, topics and numbers in that ord
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -64,35 +64,39 @@ class Fresh:
         self._spreads = containers.spreads[topics]
         self._n_sets = np.zeros(len(list_of), dtype=np.int64)
         self._fewest = np.zeros(len(given), dtype=np.int64)  # topics that each subscriber has before, at least
-        self._is_plain = np.ones(len(list_of), dtype=np.bool_)  # no set outgrows its first capacity or is crowded
         for at, part in enumerate(given):
             self._fewest[at] = self._n_sets[members[part.topic]].min()
             self._n_sets[part.takers] += 1  # once for each taker
-            self._check_sets(part)
 
-    def _check_sets(self, part: Given) -> None:
+    @cached_property
+    def _is_plain(self) -> Flags:
+        """The rows of which no set outgrows its first capacity or is crowded: bool[n_rows]."""
+        is_plain = np.ones(len(self._list_of), dtype=np.bool_)
+        for part in self._given:
+            self._check_sets(part, is_plain)
+        return is_plain
+
+    def _check_sets(self, part: Given, is_plain: Flags) -> None:
         capacity = self._containers.new_capacity(part.topic)
         first_takes = np.count_nonzero(part.takers == part.takers[0])  # nobody takes more than the least loaded
         if first_takes > min(MOST_PUT, threshold(capacity)):
-            keys = np.sort(
-                part.takers * capacity
-                + (spread_all(np.arange(len(part.takers), dtype=np.int32)) & np.uint32(capacity - 1))
-            )
+            buckets = spread_all(np.arange(len(part.takers), dtype=np.int32)) & np.uint32(capacity - 1)
+            keys = np.sort(part.takers * capacity + buckets)
             takers = keys // capacity
-            self._is_plain[takers[crowded_places(keys, MOST_PUT)]] = False
-            self._is_plain[takers[crowded_places(takers, threshold(capacity))]] = False
+            is_plain[takers[crowded_places(keys, MOST_PUT)]] = False
+            is_plain[takers[crowded_places(takers, threshold(capacity))]] = False
 
     def lists(self) -> dict[int, Codes]:
         """The lists of the rows whose sets are plain and whose maps have a frequent capacity, by row."""
         capacities = grown_capacities(self._n_sets, 1)
         # A map that a last topic overfills doubles at the next call only.
         before_last = grown_capacities(np.maximum(self._n_sets - 1, 0), 1)
-        self._is_plain &= capacities == before_last
+        is_steady = capacities == before_last
         frequent = np.bincount(capacities, self._n_sets) > self._n_sets.sum() / _FREQUENT
         found: dict[int, Codes] = {}
         for capacity in np.flatnonzero(frequent).tolist():
-            rows = self._is_plain & (capacities == capacity) & self._is_calm(capacity)[self._list_of]
-            if rows.any():
+            rows = is_steady & (capacities == capacity) & self._is_calm(capacity)[self._list_of]
+            if rows.any() and (rows := rows & self._is_plain).any():
                 lists = by_taker([self._sorted(at, rows) for at in self._map_order(capacity)], len(rows))
                 found |= {row: codes for row, codes in enumerate(lists) if rows[row]}
         return found

@@ -88,7 +88,7 @@ class _Mixed:
         found = Fresh(self._given, self._members, self._containers, self._table, self._list_of).lists()
         others = np.ones(len(self._sizes), dtype=np.bool_)
         others[list(found)] = False
-        given = [_of_rows(part, others) for part in self._given] if others.any() else []
+        given = self._given if others.all() else [_of_rows(part, others) for part in self._given if others.any()]
         lists = [
             BrokerList(self._layout, found[row]) if row in found else part for row, part in enumerate(self._old.lists)
         ]
@@ -99,8 +99,9 @@ class _Mixed:
         news = enumerate(by_taker(given, len(self._sizes)))
         changes: dict[int, list[Change]] = {row: [(codes, True)] for row, codes in news if len(codes)}
         for code, donor, taker in self._moves:
-            changes.setdefault(donor, []).append(([code], False))
-            changes.setdefault(taker, []).append(([code], True))
+            moved = np.array([code], dtype=np.int32)
+            changes.setdefault(donor, []).append((moved, False))
+            changes.setdefault(taker, []).append((moved, True))
         return changes
 
     @cached_property
