@@ -40,7 +40,12 @@ if draft is None:
 with head:
     start.notes(page, draft)
 left, right = st.columns([0.31, 0.69], gap="medium")
-with left, st.container(gap="xxsmall"):
+with left:
+    editing = st.container(gap="xxsmall")
+    # The first figure comes early: with it the browser begins to load Plotly, which takes it a second.
+    if not lacks_members and chosen.error is None:
+        drain_chart.lag_over_time(chosen, draft.scenario)
+with editing:
     editor.editor(draft)
     editor.capacity(draft)
 if lacks_members:
@@ -71,12 +76,9 @@ with right, st.container(gap="xxsmall"):
 below = st.container()
 panel.move_table(chosen.generations, at, names)
 
-# The figures come last and at once: with the first one the browser loads Plotly, and does nothing else for a second.
 drawn = panel.draw(topic, at)
 with moving:
     panel.motion(drawn)
 with below:
     panel.one_step(drawn)
     panel.pictures(drawn, with_motion=False)
-with left:
-    drain_chart.lag_over_time(chosen, draft.scenario)
