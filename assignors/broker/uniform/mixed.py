@@ -86,9 +86,11 @@ class _Mixed:
     def _fresh_lists(self) -> list[BrokerList]:
         """The lists of members that owned nothing: most at once, the others as changes."""
         found = Fresh(self._given, self._members, self._containers, self._table, self._list_of).lists()
+        if not found:
+            return self._containers.changed(self._old, self._changes(self._given))
         others = np.ones(len(self._sizes), dtype=np.bool_)
         others[list(found)] = False
-        given = self._given if others.all() else [_of_rows(part, others) for part in self._given if others.any()]
+        given = [_of_rows(part, others) for part in self._given] if others.any() else []
         lists = [
             BrokerList(self._layout, found[row]) if row in found else part for row, part in enumerate(self._old.lists)
         ]
