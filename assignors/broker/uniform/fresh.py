@@ -80,8 +80,7 @@ class Fresh:
         capacity = self._containers.new_capacity(part.topic)
         first_takes = np.count_nonzero(part.takers == part.takers[0])  # nobody takes more than the least loaded
         if first_takes > min(MOST_PUT, threshold(capacity)):
-            buckets = spread_all(np.arange(len(part.takers), dtype=np.int32)) & np.uint32(capacity - 1)
-            keys = np.sort(part.takers * capacity + buckets)
+            keys = np.sort(part.takers * capacity + _buckets(len(part.takers), capacity))
             takers = keys // capacity
             is_plain[takers[crowded_places(keys, MOST_PUT)]] = False
             is_plain[takers[crowded_places(takers, threshold(capacity))]] = False
@@ -130,4 +129,9 @@ class Fresh:
 @lru_cache(maxsize=16)
 def _set_order(count: int, capacity: int) -> NDArray[np.intp]:
     """The numbers from 0 to `count` by their bucket in a set of that capacity."""
-    return stable_order(spread_all(np.arange(count, dtype=np.int32)) & np.uint32(capacity - 1))
+    return stable_order(_buckets(count, capacity))
+
+
+def _buckets(count: int, capacity: int) -> NDArray[np.uint32]:
+    """The bucket of each number below `count` in a set of that capacity: uint32[count]."""
+    return spread_all(np.arange(count, dtype=np.int32)) & np.uint32(capacity - 1)
