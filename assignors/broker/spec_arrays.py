@@ -16,6 +16,7 @@ from assignors.topic_ids import topic_uuid
 
 Numbers = NDArray[np.int64]
 Members = NDArray[np.intp]
+_FEW = 400  # numbers that numpy sorts faster by merging than by radix
 
 
 Reading = tuple[int, tuple[str, ...] | None]
@@ -112,8 +113,10 @@ def expand(starts: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) 
 
 
 def stable_order(numbers: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-    """Stable `argsort` of numbers, 0 or more: intp[n]. By 16 bits at a time, which numpy sorts by radix."""
-    order = np.argsort(numbers.astype(np.uint16), kind="stable")
+    """Stable `argsort` of numbers, 0 or more: intp[n]. Many: by 16 bits at a time, which numpy sorts by radix."""
+    if len(numbers) < _FEW:
+        return numbers.argsort(kind="stable")
+    order = numbers.astype(np.uint16).argsort(kind="stable")
     high = numbers >> 16
     return order[stable_order(high[order])] if high.any() else order
 

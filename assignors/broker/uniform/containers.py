@@ -78,7 +78,7 @@ class Containers:
     def changed(self, old: Old, changes: Mapping[int, Sequence[Change]]) -> list[BrokerList]:
         """Each member's list after its changes, in turn, to a deep copy of its map; without changes the very list."""
         exact = old.gone | (old.exact & changes.keys())
-        exact |= {row for row, some in changes.items() if len({comes for _, comes in some}) > 1}
+        exact |= {row for row, some in changes.items() if len(some) > 1 and len({comes for _, comes in some}) > 1}
         codes = {row: old.lists[row].codes for row in changes if row not in exact}
         rows = [row for row, had in codes.items() if changes[row][0][1] or self._has_topics(had)]
         parts = [part for row in rows for part in (codes[row], _coming(changes[row]))]
@@ -286,9 +286,11 @@ def _sets(runs: Runs, n_rows: int, n_topics: int) -> tuple[NDArray[np.intp], Set
     first_of[keys[::-1]] = numbers[::-1]
     first = first_of[keys]
     is_first = first == numbers
-    set_of = (is_first.cumsum() - 1)[first]
-    sizes = np.bincount(set_of, runs.sizes).astype(np.int32)
-    before = np.bincount(set_of, runs.sizes * is_old).astype(np.int32)
+    set_of, per_set = numbers, [runs.sizes, runs.sizes * is_old]
+    if not is_first.all():
+        set_of = (is_first.cumsum() - 1)[first]
+        per_set = [np.bincount(set_of, sizes) for sizes in per_set]
+    sizes, before = (counts.astype(np.int32) for counts in per_set)
     last_set = np.full(n_rows, -1)
     last_set[rows[~is_old]] = set_of[~is_old]
     is_new = before == 0

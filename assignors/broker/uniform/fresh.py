@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.broker.spec_arrays import Members, stable_order
-from assignors.broker.uniform.containers import MOST_COMPUTED, MOST_PUT, Containers, crowded_growth, crowded_places
+from assignors.broker.uniform.containers import MOST_COMPUTED, MOST_PUT, Containers, crowded_growth
 from assignors.javahash.hashes import threshold
 from assignors.javahash.orders import grown_capacities, spread_all
 from assignors.layout import Codes
@@ -57,6 +57,7 @@ class Fresh:
         list_of: NDArray[np.int32],
     ) -> None:
         self._given = given
+        self._members = members
         self._containers = containers
         topics = np.array([part.topic for part in given], dtype=np.intp)
         self._table = table[:, topics]
@@ -79,11 +80,12 @@ class Fresh:
     def _check_sets(self, part: Given, is_plain: Flags) -> None:
         capacity = self._containers.new_capacity(part.topic)
         first_takes = np.count_nonzero(part.takers == part.takers[0])  # nobody takes more than the least loaded
-        if first_takes > min(MOST_PUT, threshold(capacity)):
-            keys = np.sort(part.takers * capacity + _buckets(len(part.takers), capacity))
-            takers = keys // capacity
-            is_plain[takers[crowded_places(keys, MOST_PUT)]] = False
-            is_plain[takers[crowded_places(takers, threshold(capacity))]] = False
+        if first_takes > threshold(capacity):
+            is_plain[np.flatnonzero(np.bincount(part.takers) > threshold(capacity))] = False
+        if first_takes > MOST_PUT:
+            members = self._members[part.topic]
+            keys = members.searchsorted(part.takers) * capacity + _buckets(len(part.takers), capacity)
+            is_plain[members[np.flatnonzero(np.bincount(keys) > MOST_PUT) // capacity]] = False
 
     def lists(self) -> dict[int, Codes]:
         """The lists of the rows whose sets are plain and whose maps have a frequent capacity, by row."""
@@ -132,6 +134,7 @@ def _set_order(count: int, capacity: int) -> NDArray[np.intp]:
     return stable_order(_buckets(count, capacity))
 
 
+@lru_cache(maxsize=16)
 def _buckets(count: int, capacity: int) -> NDArray[np.uint32]:
     """The bucket of each number below `count` in a set of that capacity: uint32[count]."""
     return spread_all(np.arange(count, dtype=np.int32)) & np.uint32(capacity - 1)

@@ -85,9 +85,9 @@ class _Mixed:
 
     def _fresh_lists(self) -> list[BrokerList]:
         """The lists of members that owned nothing: most at once, the others as changes."""
-        found = Fresh(self._given, self._members, self._containers, self._table, self._list_of).lists()
-        if not found:
+        if not self._have_most_topics():
             return self._containers.changed(self._old, self._changes(self._given))
+        found = Fresh(self._given, self._members, self._containers, self._table, self._list_of).lists()
         others = np.ones(len(self._sizes), dtype=np.bool_)
         others[list(found)] = False
         given = [_of_rows(part, others) for part in self._given] if others.any() else []
@@ -95,6 +95,12 @@ class _Mixed:
             BrokerList(self._layout, found[row]) if row in found else part for row, part in enumerate(self._old.lists)
         ]
         return self._containers.changed(replace(self._old, lists=lists), self._changes(given))
+
+    def _have_most_topics(self) -> bool:
+        """Whether members take partitions of most topics to which they subscribe, so that their maps are alike."""
+        topics = [part.topic for part in self._given]
+        subscribers = np.array([len(self._members[topic]) for topic in topics])
+        return bool(2 * np.minimum(self._layout.counts[topics], subscribers).sum() > subscribers.sum())
 
     def _changes(self, given: Sequence[Given]) -> dict[int, list[Change]]:
         """By member, the codes that come or go, in turn."""
@@ -175,9 +181,15 @@ def water_fill(members: Members, sizes: Numbers, count: int) -> Members:
     >>> water_fill(np.array([0, 1, 2]), sizes, 7).tolist(), sizes.tolist()
     ([1, 1, 2, 1, 2, 0, 1], [6, 7, 6])
     """
-    loads = sizes[members]
+    loads = sizes.take(members)
+    if count < len(members):
+        lowest = np.flatnonzero(loads == loads.min())
+        if count <= len(lowest):  # the common case: no sort
+            takers = members.take(lowest[:count])
+            sizes[takers] += 1
+            return takers
     order = stable_order(loads)
-    members, loads = members[order], loads[order]
+    members, loads = members.take(order), loads.take(order)
     level, left = int(loads[0]), count
     taken: list[Members] = []
     while left > 0:
