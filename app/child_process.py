@@ -35,9 +35,9 @@ class Child(subprocess.Popen[bytes]):
 
 
 @contextmanager
-def started(module: str) -> Iterator[Child]:
-    """A process that runs a module of ours; the end of the block ends it."""
-    with Child(module) as process:
+def ending(process: Child) -> Iterator[Child]:
+    """The end of the block ends the process."""
+    with process:
         try:
             yield process
         finally:
@@ -52,9 +52,9 @@ class Ended:
     code: int
 
 
-def run_apart(module: str, question: bytes, deadline_s: float) -> Ended | None:
-    """Run a module of ours with the question on stdin; None if it has not ended at the deadline."""
-    with started(module) as process:
+def answer_of(process: Child, question: bytes, deadline_s: float) -> Ended | None:
+    """Ask the process on its stdin, and wait until it ends; None if it has not ended at the deadline."""
+    with ending(process):
         try:
             answer, _ = process.communicate(question, deadline_s)
         except subprocess.TimeoutExpired:
@@ -68,6 +68,13 @@ def end(process: Child) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, 0)  # nothing is left of most: this saves the search through all processes
         end_family(process.family)
+
+
+def dismiss(process: Child) -> None:
+    """End a process that nobody waits for, and close its pipes."""
+    end(process)
+    with suppress(BrokenPipeError):  # of a question that it has not read
+        process.__exit__(None, None, None)
 
 
 def end_with_parent() -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 
 import streamlit as st
 
+from app import plugins
 from app.pages import BY_NAME, EMBEDDED_ONLY, FOR_ADMINS, IN_MENU, PAGES, PageInfo
 from app.server import source
 from app.server.compat.every_click import count_in_browser
@@ -18,6 +19,8 @@ if not source.current().feeds and source.installed().access is not None:
     st.stop()
 
 pool.warm()
+if source.current().settings.plugins:
+    plugins.keep_ready()
 
 ABOUT = """**groupscope** shows, predicts and explains Kafka consumer groups.
 

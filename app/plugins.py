@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import assignors
-from app.child_process import end_with_parent, how_it_ended, run_apart
+from app.child_process import answer_of, end_with_parent, how_it_ended
+from app.spare_processes import Spares
 from assignors.broker.spec_arrays import BrokerList
 from assignors.layout import Layout, PartitionList
 from assignors.model import Assignment, AssignorError, Member, Topic, TopicPartition
@@ -26,6 +27,18 @@ from assignors.whatif.skew import Skew
 
 DEADLINE_S = 30.0
 WORKED_EXAMPLES = ("docs.plugins.weighted:Weighted", "docs.plugins.consistent:Consistent")
+
+_SPARES = Spares("app.plugins", most=2)
+
+
+def keep_ready() -> None:
+    """From now on, start processes for plugins in advance: a page with plugins asks some at each change."""
+    _SPARES.keep()
+
+
+def close() -> None:
+    """End the processes that were started in advance."""
+    _SPARES.close()
 
 
 def worked_examples() -> list[str]:
@@ -64,7 +77,7 @@ def not_kafkas(scenario: Scenario, assignor: str) -> str:
 def _fold_apart(scenario: Scenario, assignor: str, yours: str, deadline_s: float) -> list[Generation]:
     """The module of a plugin is looked for where Python looks, and in the working directory."""
     asked = pickle.dumps((scenario, assignor, yours, [*sys.path, os.getcwd()]))
-    ended = run_apart("app.plugins", asked, deadline_s)
+    ended = answer_of(_SPARES.take(), asked, deadline_s)
     if ended is None:
         message = f"The assignor {yours} timed out: it had no plan after {deadline_s:g} s, so its process was stopped."
         raise AssignorError(message)
@@ -130,7 +143,10 @@ def _serve() -> None:
     end_with_parent()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    scenario, assignor, yours, sys.path[:] = pickle.load(sys.stdin.buffer)
+    try:
+        scenario, assignor, yours, sys.path[:] = pickle.load(sys.stdin.buffer)
+    except EOFError:  # a spare that was not asked
+        return
     with answers:
         pickle.dump(_answer(scenario, assignor, yours), answers, pickle.HIGHEST_PROTOCOL)
     os._exit(0)  # a thread that the plugin has left behind is not waited for

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import BoundedSemaphore, Thread
 from typing import Any
 
-from app.child_process import how_it_ended, run_apart
+from app.child_process import Child, answer_of, how_it_ended
 from app.server.settings import ClusterSettings
 from lag.errors import ConfigError, GroupscopeError, ResetRefused
 from lag.reset.model import Plan
@@ -105,7 +105,7 @@ class ResetRun:
 
     def _run(self) -> None:
         try:
-            self._take(run_apart("app.server.reset_worker", pickle.dumps(self.task), self._deadline_s))
+            self._take(answer_of(Child("app.server.reset_worker"), pickle.dumps(self.task), self._deadline_s))
         except OSError as error:
             self.error = GroupscopeError(f"The process did not start: {error.strerror}")
         finally:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from threading import BoundedSemaphore, Event, Thread
 from typing import Any
 
-from app.child_process import Child, end, how_it_ended, started
+from app.child_process import Child, end, ending, how_it_ended
 from assignors.whatif.events import Scenario
 from lag.errors import ConfigError, GroupscopeError
 from lag.history.store import History
@@ -97,7 +97,7 @@ class SweepRun:
 
     def _run(self) -> None:
         try:
-            with started("app.server.sweep_run") as process:
+            with ending(Child("app.server.sweep_run")) as process:
                 self._process = process
                 if not self._cancelled.is_set():
                     self._follow(process)

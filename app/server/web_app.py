@@ -20,6 +20,7 @@ from anyio import to_thread
 from starlette.middleware import Middleware
 from streamlit import config
 
+from app import plugins
 from app.server import source, temporary_history
 from app.server.access.visitor import Visitor
 from app.server.compat.every_click import IN_BROWSER, count_every_click
@@ -64,6 +65,7 @@ def build_app(start: Callable[[], AbstractContextManager[Source]]) -> st.App:
             finally:
                 source.uninstall()
                 await to_thread.run_sync(pool.close)
+                await to_thread.run_sync(plugins.close)
                 temporary_history.delete_all()
 
     access = Middleware(AccessMiddleware, policy=_policy)

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.child_process import end, run_apart, started
+from app.child_process import Child, answer_of, end, ending
 from tests.support.processes import command_line, is_alive, somebody_elses, using
 from tests.support.waiting import wait_until
 
@@ -35,7 +35,7 @@ def test_a_worker_and_its_plugin_end_with_a_server_that_is_killed(
 
 @pytest.mark.process
 def test_what_a_process_has_started_ends_with_it() -> None:
-    ended = run_apart("tests.app.leaves_a_child", b"", deadline_s=60)
+    ended = answer_of(Child("tests.app.leaves_a_child"), b"", deadline_s=60)
     assert ended is not None
     assert ended.code == 0
     assert not is_alive(int(ended.answer))
@@ -43,7 +43,7 @@ def test_what_a_process_has_started_ends_with_it() -> None:
 
 @pytest.mark.process
 def test_a_process_that_now_has_the_id_of_one_that_ended_is_spared() -> None:
-    with started("platform") as process, somebody_elses("sleep", "600") as other:
+    with ending(Child("platform")) as process, somebody_elses("sleep", "600") as other:
         process.wait()
         process.pid = other.pid
         end(process)

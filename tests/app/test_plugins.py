@@ -2,8 +2,10 @@
 
 import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 from typing import Any
 
 import pandas as pd
@@ -20,7 +22,8 @@ from assignors import fold, names
 from assignors.labs import calls
 from assignors.model import AssignorError
 from assignors.scenario import ScenarioError, check_bytes, dump, examples, load_scenario
-from assignors.whatif.events import Event, UseAssignor
+from assignors.whatif import events
+from assignors.whatif.events import UseAssignor
 from tests.app import feeds
 from tests.app.conftest import Open
 from tests.app.reading import page_text
@@ -98,7 +101,7 @@ def naming(assignor: str, key: str) -> str:
     begun = load_scenario(examples()[HAND_OVER])
     if key == "assignor":
         return dump(replace(begun, assignor=assignor))
-    return dump(replace(begun, events=(Event(1000, UseAssignor(assignor)),)))
+    return dump(replace(begun, events=(events.Event(1000, UseAssignor(assignor)),)))
 
 
 @pytest.mark.process
@@ -191,11 +194,23 @@ def test_an_installed_assignor_that_hangs_is_reported(
     )
 
 
+@pytest.fixture
+def plugins_are_busy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The thread that waits for plugins waits for something else."""
+    threads, is_over = ThreadPoolExecutor(1), Event()
+    monkeypatch.setattr(outcomes, "_PLUGINS", threads)
+    threads.submit(is_over.wait)
+    yield
+    is_over.set()
+    threads.shutdown(cancel_futures=True)
+
+
+@pytest.mark.usefixtures("plugins_are_busy")
 def test_kafkas_assignors_are_there_before_a_plugin_has_answered(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited = []
-    monkeypatch.setattr(outcomes, "wait_for", lambda its, awaited: waited.append((its.key, awaited)))
+    monkeypatch.setattr(outcomes, "wait_for", lambda its, running: waited.append((its.key, list(running))))
     its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
     page = open_page("whatif", its=its, example=HAND_OVER, assignor="yours:First")
     assert not page.exception
@@ -205,12 +220,26 @@ def test_kafkas_assignors_are_there_before_a_plugin_has_answered(
 
 
 @pytest.mark.process
+def test_a_page_with_a_plugin_that_answers_soon_is_drawn_once(
+    open_page: Open, install_yours: Callable[..., Yours], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_yours("first")
+    waited = []
+    monkeypatch.setattr(outcomes, "ENOUGH_S", 60.0)
+    monkeypatch.setattr(outcomes, "wait_for", lambda its, running: waited.append(running))
+    page = open_page("whatif", example=HAND_OVER)
+    assert waited == []
+    assert table(page).loc[["cooperative-sticky", "range", "first"], "moved"].tolist() == [2, 3, 3]
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("plugins_are_busy")
 def test_a_group_whose_own_assignor_is_a_plugin_is_there_first(
     open_page: Open, install_yours: Callable[..., Yours], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All others begin with it as well."""
     install_yours("first")
-    monkeypatch.setattr(outcomes, "wait_for", lambda its, awaited: None)
+    monkeypatch.setattr(outcomes, "wait_for", lambda its, running: None)
     begun = scenario(
         "first", (member("A", owned="t-0", generation=1), member("B", owned="t-1", generation=1)), join("C")
     )

@@ -7,7 +7,7 @@ from queue import Empty, LifoQueue
 from threading import Event, Thread, Timer
 from typing import TypeVar, cast
 
-from app.child_process import Child, end, how_it_ended
+from app.child_process import Child, dismiss, end, how_it_ended
 from app.plugins import DEADLINE_S
 from app.server.workers.answer import Answer
 from lag.errors import GroupscopeError
@@ -64,9 +64,7 @@ class Worker:
 
     def end(self) -> None:
         """End the process. No effect if it has ended."""
-        end(self._process)
-        with suppress(BrokenPipeError):  # of a question that it has not read
-            self._process.__exit__(None, None, None)
+        dismiss(self._process)
 
     def _asked(self, question: bytes) -> Answer:
         assert self._process.stdin is not None

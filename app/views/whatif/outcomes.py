@@ -1,8 +1,8 @@
 """The results of all assignors side by side, and the choice of one."""
 
 import time
-from collections.abc import Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 
 import pandas as pd
@@ -25,29 +25,35 @@ OPTIONAL = ("unassigned", "drains", "together", "racks", "hottest_lag", "hottest
 MOST_AT_A_TIME = 4
 OF_WORKERS = 2  # as many as are warm
 LOOK_EVERY_S = 0.2
+ENOUGH_S = 0.15
+"""How long the page waits for plugins: most answer sooner, so that it is drawn once."""
 
 _PLUGINS = ThreadPoolExecutor(MOST_AT_A_TIME, "plugins")
 """Threads that wait for plugin processes, shared by all sessions."""
 
 
-def outcomes(its: Draft, awaited: Collection[str]) -> list[Outcome]:
-    """The results of all assignors except those still running."""
+def outcomes(its: Draft) -> tuple[list[Outcome], dict[str, Future[Outcome]]]:
+    """The results of all assignors except those still running, and those, by name."""
+    awaited = draft_state.awaited(its)
+    running = {name: _PLUGINS.submit(draft_state.outcome, its, name) for name in awaited}
     names = [name for name in draft_state.candidates(its.scenario) if name not in awaited]
     with st.spinner("Running the assignors", show_time=True), ThreadPoolExecutor(OF_WORKERS) as pool:
-        return list(pool.map(partial(draft_state.outcome, its), names))
+        found = list(pool.map(partial(draft_state.outcome, its), names))
+        wait(running.values(), ENOUGH_S)
+    found += [one.result() for one in running.values() if one.done()]
+    return found, {name: one for name, one in running.items() if not one.done()}
 
 
 @st.fragment(parallel=True)
-def wait_for(its: Draft, awaited: Sequence[str]) -> None:
+def wait_for(its: Draft, running: Mapping[str, Future[Outcome]]) -> None:
     """Show which plugins are running, while the page accepts edits; redraw it when all have answered."""
     began_s, place = time.monotonic(), st.empty()
-    running = [_PLUGINS.submit(draft_state.outcome, its, name) for name in awaited]
     try:
-        while wait(running, LOOK_EVERY_S).not_done:
+        while wait(running.values(), LOOK_EVERY_S).not_done:
             # Drawing here ends the wait as soon as the viewer does something.
-            place.markdown(text.still_planning(awaited, int(time.monotonic() - began_s)))
+            place.markdown(text.still_planning(list(running), int(time.monotonic() - began_s)))
     finally:
-        for one in running:
+        for one in running.values():
             one.cancel()
     draft_state.have_answered(its)
     st.rerun()

@@ -24,8 +24,7 @@ with head:  # the headline before all widgets and tables, which a browser takes 
     elif lacks_members:
         st.title(first_members.headline(draft), anchor=False)
     else:
-        awaited = draft_state.awaited(draft)
-        found = outcomes.outcomes(draft, awaited)
+        found, running = outcomes.outcomes(draft)
         chosen = outcomes.chosen(found, draft.scenario.assignor)
         st.title(text.conclusion(chosen, draft.scenario), anchor=False)
         outcomes.recommended(found, draft.scenario.assignor)
@@ -54,8 +53,8 @@ if lacks_members:
     st.stop()
 with right, st.container(gap="xxsmall"):
     outcomes.side_by_side(found, draft)
-    if awaited:
-        outcomes.wait_for(draft, awaited)
+    if running:
+        outcomes.wait_for(draft, running)
     outcomes.pick(found, chosen)
 if chosen.error is not None:
     st.stop()
