@@ -73,7 +73,10 @@ def span(history: ClusterHistory, newest: datetime | None) -> Span:
 def _no_roll_ups(history: ClusterHistory) -> None:
     st.title("Nothing is rolled up yet", anchor=False)
     if source.current().demo is not None:
-        st.markdown("The demo rolls up its history every minute: this page fills up by itself in a minute or two.")
+        st.markdown(
+            "The demo rolls up its history every minute, so this page fills up by itself in a minute or two: "
+            "but not with `--no-pipeline`, nor without PySpark."
+        )
     with show_errors():
         if state_history.is_recorded(history):
             st.markdown(
