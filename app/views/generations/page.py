@@ -15,8 +15,10 @@ try:
     shown, refused = parts.shown(page), None
 except (AssignorError, GroupscopeError) as error:
     shown, refused = None, error
-title = st.container(gap="xxsmall")
-parts.source(page, shown)
+title, beside = st.container(gap="xxsmall"), st.container()
+if shown is None or not shown.generations:
+    with beside:
+        parts.source(page, shown)
 if refused is not None:
     title.title("There are no generations to show", anchor=False)
     widgets.line(":red", "error", "The link cannot be opened", formats.md(str(refused)))
@@ -48,10 +50,14 @@ with title:
     if live is not None and page is not None:
         predictions.show(predictions.came_true(page, shown.title, live).get(at), names)
     parts.where_from(shown, at, names)
+by_clock = st.container()
 drawn = panel.draw(topic, at)
+panel.one_step(drawn)  # a figure before most widgets: with it the browser begins to load Plotly
 if live is not None:
-    timeline.timeline(live, at, names, state.now_ms(), lambda position: link.write(keys, position))
-panel.one_step(drawn)
+    with by_clock:
+        timeline.timeline(live, at, names, state.now_ms(), lambda position: link.write(keys, position))
+with beside:
+    parts.source(page, shown)
 panel.pictures(drawn)
 if live is not None:
     parts.reconciliation(live.generations[at], names)
