@@ -113,7 +113,7 @@ def _table(rows: pd.DataFrame) -> None:
             "w": widgets.verdict_column(124, "Worst verdict"),
             "urgent_lag": widgets.integer("Lag", 78, "Records behind in the topic, for the group with this verdict"),
             "urgent_group": c.TextColumn(
-                "Group", width=154, help="Of the groups with this verdict, the one with the highest lag"
+                "Group", width=154, help="The group with the highest lag among those with this verdict"
             ),
             "deleted_in": widgets.seconds_column("Deleted in", 94, f"{DELETED_IN}. For the group with the least time"),
             "lag": widgets.integer("Total lag", 80, "Records behind, summed over the groups"),

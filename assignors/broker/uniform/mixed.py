@@ -85,9 +85,8 @@ class _Mixed:
 
     def _fresh_lists(self) -> list[BrokerList]:
         """The lists of members that owned nothing: most at once, the others as changes."""
-        if not self._have_most_topics():
+        if not (self._have_most_topics() and (found := self._fresh().lists())):
             return self._containers.changed(self._old, self._changes(self._given))
-        found = Fresh(self._given, self._members, self._containers, self._table, self._list_of).lists()
         others = np.ones(len(self._sizes), dtype=np.bool_)
         others[list(found)] = False
         given = [_of_rows(part, others) for part in self._given] if others.any() else []
@@ -95,6 +94,9 @@ class _Mixed:
             BrokerList(self._layout, found[row]) if row in found else part for row, part in enumerate(self._old.lists)
         ]
         return self._containers.changed(replace(self._old, lists=lists), self._changes(given))
+
+    def _fresh(self) -> Fresh:
+        return Fresh(self._given, self._members, self._containers, self._table, self._list_of)
 
     def _have_most_topics(self) -> bool:
         """Whether members take partitions of most topics to which they subscribe, so that their maps are alike."""
