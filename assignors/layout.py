@@ -31,7 +31,7 @@ class Layout:
     partition 0, and the number of all partitions at the end. `position`: of each topic's name in `names`.
     """
 
-    __slots__ = ("counts", "names", "offsets", "position")
+    __slots__ = ("_topic_table", "counts", "names", "offsets", "position")
 
     def __init__(self, partitions: Mapping[str, int]) -> None:
         self.names: tuple[str, ...] = tuple(sorted(partitions, key=java_order))
@@ -39,6 +39,7 @@ class Layout:
         self.offsets: NDArray[np.int64] = np.zeros(len(self.names) + 1, dtype=np.int64)
         np.cumsum(self.counts, out=self.offsets[1:])
         self.position: dict[str, int] = {name: number for number, name in enumerate(self.names)}
+        self._topic_table: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return int(self.offsets[-1])
@@ -72,8 +73,11 @@ class Layout:
         return np.searchsorted(self.offsets, codes, side="right") - 1
 
     def topic_table(self) -> NDArray[np.int32]:
-        """The topic position of every partition, by code: int32[len(self)]."""
-        return np.repeat(np.arange(len(self.names), dtype=np.int32), self.counts)
+        """The topic position of every partition, by code: int32[len(self)], the same array at each call."""
+        if self._topic_table is None:
+            self._topic_table = np.repeat(np.arange(len(self.names), dtype=np.int32), self.counts)
+            self._topic_table.flags.writeable = False
+        return self._topic_table
 
     def shared(self) -> NDArray[np.object_]:
         """Every partition by code: object[len(self)], the same objects for all layouts of equal topics."""

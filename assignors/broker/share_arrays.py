@@ -22,7 +22,7 @@ from assignors.broker.spec_arrays import (
     subscribers,
     subscriptions,
     topic_hashes,
-    topic_ranks,
+    topic_rank,
 )
 from assignors.broker.uniform.containers import MOST_COMPUTED, MOST_PUT, crowded_growth, crowded_places
 from assignors.javahash import INTEGERS, JavaHashMap, JavaHashSet, Keys, put_order, string_order, table_size_for
@@ -109,7 +109,7 @@ def _union(group: ServerGroup) -> list[Topic]:
     """All topics with subscribers, in the order of Kafka's set of their ids."""
     lists = {id(member.topics): member.topics for member in group.members}.values()
     topics = list({topic.name: topic for names in dict.fromkeys(lists) for topic in group.existing(names)}.values())
-    return [topics[at] for at in put_order(topic_hashes(topics), order_of=topic_ranks(topics).__getitem__).tolist()]
+    return [topics[at] for at in put_order(topic_hashes(topics), order_of=lambda at: topic_rank(topics[at])).tolist()]
 
 
 class _Claims:

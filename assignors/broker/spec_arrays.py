@@ -77,9 +77,9 @@ def _topic_hash(name: str, topic_id: str | None) -> int:
     return uuid_hash(topic_uuid(Topic(name, 0, topic_id=topic_id)))
 
 
-def topic_ranks(topics: Sequence[Topic]) -> list[tuple[int, int]]:
-    """A key for each topic that sorts as `Uuid.compareTo` sorts their ids."""
-    return [_topic_rank(topic.name, topic.topic_id) for topic in topics]
+def topic_rank(topic: Topic) -> tuple[int, int]:
+    """A key that sorts as `Uuid.compareTo` sorts the topics' ids."""
+    return _topic_rank(topic.name, topic.topic_id)
 
 
 @lru_cache(maxsize=65536)

@@ -7,7 +7,7 @@ go through exact maps, one by one.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise, starmap
 from typing import Any
 
@@ -60,7 +60,7 @@ class Containers:
         self._offsets = layout.offsets.astype(np.int32)
         self._new_capacities = np.array(new_capacities or [DEFAULT_CAPACITY] * len(layout.names), dtype=np.int32)
 
-    @cached_property
+    @property
     def _table(self) -> NDArray[np.int32]:
         return self.layout.topic_table()
 
@@ -80,17 +80,41 @@ class Containers:
         exact = old.gone | (old.exact & changes.keys())
         exact |= {row for row, some in changes.items() if len(some) > 1 and len({comes for _, comes in some}) > 1}
         codes = {row: old.lists[row].codes for row in changes if row not in exact}
-        rows = [row for row, had in codes.items() if changes[row][0][1] or self._has_topics(had)]
+        kept = self.keeping_order(old, [row for row in codes if not changes[row][0][1]])
+        rows = [row for row in codes if row not in kept]
         parts = [part for row in rows for part in (codes[row], _coming(changes[row]))]
         found, crowded = self._in_blocks(parts, is_copy=True)
         codes |= zip(rows, found, strict=True)
         codes |= self._without(codes, changes)
         codes |= {row: self._replayed(row, changes.get(row, ())) for row in exact.union(rows[at] for at in crowded)}
-        return [BrokerList(self.layout, codes[row]) if row in codes else part for row, part in enumerate(old.lists)]
+        lists = list(old.lists)
+        for row, found_codes in codes.items():
+            lists[row] = BrokerList(self.layout, found_codes)
+        return lists
 
-    def _has_topics(self, codes: Codes) -> bool:
-        """Whether the list, not empty, has more than one topic, so that a copy of its map may have another order."""
-        return bool(self._table[codes[0]] != self._table[codes[-1]])
+    def keeping_order(self, old: Old, rows: Sequence[int]) -> set[int]:
+        """Members, some of `rows`, of whose map a copy surely lists the same in the same order.
+
+        `deep_copy` puts the topics into `new HashMap(size)`, which ends at the capacity of the map that was read if it
+        has more than eight topics.
+        """
+        rows = [row for row in rows if row not in old.exact]
+        lists = [old.lists[row].codes for row in rows]
+        counts = np.ones(len(rows), dtype=np.int64)
+        several = [at for at, codes in enumerate(lists) if self._table[codes[0]] != self._table[codes[-1]]]
+        _, runs = self.runs([lists[at] for at in several])
+        counts[several] = np.bincount(runs.parts, minlength=len(several))
+        capacities = grown_capacities(counts, 1)
+        keeps = (counts > capacities // 2) & (capacities >= DEFAULT_CAPACITY)  # as large from the start
+        for capacity in np.unique(capacities[~keeps]).tolist():
+            if capacity >= 2 * DEFAULT_CAPACITY and self._is_calm(capacity // 2):
+                keeps |= capacities == capacity
+        keeps |= counts == 1
+        return {row for row, keep in zip(rows, keeps.tolist(), strict=True) if keep}
+
+    def _is_calm(self, capacity: int) -> bool:
+        """Whether no bucket of a table of that capacity gets crowded, even with all topics."""
+        return int(np.bincount(self.spreads & (capacity - 1)).max()) <= MOST_COMPUTED
 
     def _without(self, lists: Mapping[int, Codes], changes: Mapping[int, Sequence[Change]]) -> dict[int, Codes]:
         """By row, the lists from which codes go, after they are gone."""

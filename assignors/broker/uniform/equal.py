@@ -10,7 +10,16 @@ from itertools import pairwise
 import numpy as np
 
 from assignors.broker.group_spec import ServerGroup
-from assignors.broker.spec_arrays import BrokerList, Numbers, UncleanError, expand, layout_of, topic_hashes, topic_ranks
+from assignors.broker.spec_arrays import (
+    BrokerList,
+    Numbers,
+    UncleanError,
+    expand,
+    layout_of,
+    lengths,
+    topic_hashes,
+    topic_rank,
+)
 from assignors.broker.uniform.containers import Change, Containers, Old, Sets
 from assignors.broker.uniform.homogeneous import quotas
 from assignors.broker.uniform.owned import free_codes, read_owned
@@ -37,35 +46,35 @@ def fast_plan(group: ServerGroup) -> Assignment:
 def _topic_order(group: ServerGroup, topics: Sequence[Topic], layout: Layout) -> Numbers:
     """Positions of the topics in the order of the assignor's set of ids, int64[n_topics]."""
     capacity = hash_set_capacity(len(set(group.members[0].topics)), group.jdk)
-    ranks = topic_ranks(topics)
-    order = put_order(topic_hashes(topics), capacity, ranks.__getitem__)
+    order = put_order(topic_hashes(topics), capacity, lambda at: topic_rank(topics[at]))
     return np.array([layout.position[topic.name] for topic in topics], dtype=np.int64)[order]
 
 
 def _changed_lists(group: ServerGroup, layout: Layout, order: Numbers) -> list[BrokerList]:
     containers = Containers(group, layout)
     old = read_owned(group, containers)
-    return containers.changed(old, _changes(layout, order, old))
+    changes = _changes(layout, order, old)
+    cut = containers.keeping_order(old, [row for row, [(_, comes)] in changes.items() if not comes])
+    ends = {row: len(old.lists[row].codes) - len(changes.pop(row)[0][0]) for row in cut}
+    lists = containers.changed(old, changes)
+    for row, end in ends.items():
+        lists[row] = BrokerList(layout, old.lists[row].codes[:end])
+    return lists
 
 
 def _changes(layout: Layout, order: Numbers, old: Old) -> dict[int, list[Change]]:
     """By member, the codes that come or go. UncleanError where only exact maps will do."""
     owned = [part.codes for part in old.lists]
-    allowed = quotas(len(layout), list(map(len, owned)))
-    changes: dict[int, list[Change]] = {
-        row: [(codes[quota:], False)]
-        for row, (codes, quota) in enumerate(zip(owned, allowed, strict=True))
-        if len(codes) > quota
-    }
-    if not old.gone.isdisjoint(changes):
+    sizes = lengths(owned)
+    room = quotas(len(layout), sizes) - sizes
+    full, open_ = np.flatnonzero(room < 0).tolist(), np.flatnonzero(room > 0)
+    if not old.gone.isdisjoint(full):
         raise UncleanError  # Kafka removes topics that are gone and partitions in turn
+    changes = {row: [(owned[row][room[row] :], False)] for row in full}
     free = np.concatenate([_free(layout, order, owned), *(codes for [(codes, _)] in changes.values())])
-    begin = 0
-    for row, (codes, quota) in enumerate(zip(owned, allowed, strict=True)):
-        if quota > len(codes):
-            changes[row] = [(free[begin : begin + quota - len(codes)], True)]
-            begin += quota - len(codes)
-    return changes
+    ends = room[open_].cumsum()
+    comes = zip(open_.tolist(), pairwise([0, *ends.tolist()]), strict=True)
+    return changes | {row: [(free[begin:end], True)] for row, (begin, end) in comes}
 
 
 def _free(layout: Layout, order: Numbers, owned: Sequence[Codes]) -> Codes:

@@ -3,10 +3,13 @@
 `assignors.broker.uniform.equal` gives the same plan faster where the input is clean.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from uuid import UUID
 
+import numpy as np
+
 from assignors.broker.group_spec import OwnedSets, ServerGroup, assignment
+from assignors.broker.spec_arrays import Numbers
 from assignors.javahash import INTEGERS, JavaHashSet
 from assignors.model import Assignment, AssignorError
 
@@ -34,7 +37,7 @@ class Homogeneous:
         if not self._topics:
             return assignment(self._group, {})
         total = sum(self._counts[uuid] for uuid in self._topics)
-        for member, quota in zip(self._group.members, quotas(total, self._sizes()), strict=True):
+        for member, quota in zip(self._group.members, quotas(total, self._sizes()).tolist(), strict=True):
             left = self._keep(member.member_id, quota)
             if left > 0:
                 self._unfilled.append((member.member_id, left))
@@ -49,9 +52,10 @@ class Homogeneous:
                 if (uuid, number) not in taken:
                     yield uuid, number
 
-    def _sizes(self) -> list[int]:
+    def _sizes(self) -> Numbers:
         olds = self._old.values()
-        return [sum(len(numbers) for uuid, numbers in old.items() if uuid in self._topics) for old in olds]
+        sizes = [sum(len(numbers) for uuid, numbers in old.items() if uuid in self._topics) for old in olds]
+        return np.array(sizes, dtype=np.int64)
 
     def _keep(self, member_id: str, quota: int) -> int:
         """Drop what is not subscribed or beyond the quota; what is left of the quota."""
@@ -89,16 +93,15 @@ class Homogeneous:
             raise AssignorError(UNASSIGNED_LEFT)
 
 
-def quotas(total: int, sizes: Sequence[int]) -> list[int]:
-    """How many of `total` partitions each member may have in the end (KAFKA-18688).
+def quotas(total: int, sizes: Numbers) -> Numbers:
+    """How many of `total` partitions each member may have in the end, int64[n_members] (KAFKA-18688).
 
-    Some members may have one more than the others: first those that own more already, then the last ones. `sizes`:
-    how many subscribed partitions each member owns.
+    Some members may have one more than the others: first those that own more already, then the last ones. `sizes:
+    int64[n_members]`: how many subscribed partitions each member owns.
     """
     quota, extras = divmod(total, len(sizes))
-    allowed = []
-    for left, size in zip(range(len(sizes), 0, -1), sizes, strict=True):
-        takes_extra = extras > 0 and (size > quota or left <= extras)
-        extras -= takes_extra
-        allowed.append(quota + takes_extra)
-    return allowed
+    is_large = sizes > quota
+    extras_left = extras - (is_large.cumsum() - is_large)
+    takes_extra = is_large & (extras_left > 0)
+    takes_extra |= np.logical_or.accumulate(np.arange(len(sizes), 0, -1) <= extras_left)  # the last ones
+    return quota + takes_extra

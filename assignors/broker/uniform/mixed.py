@@ -22,7 +22,7 @@ from assignors.broker.spec_arrays import (
     stable_order,
     subscribers,
     subscriptions,
-    topic_ranks,
+    topic_rank,
 )
 from assignors.broker.uniform.containers import Change, Containers
 from assignors.broker.uniform.fresh import Fresh, Given, by_taker
@@ -171,7 +171,7 @@ def _of_rows(part: Given, rows: NDArray[np.bool_]) -> Given:
 
 def _topic_order(group: ServerGroup, layout: Layout, subscribers: Numbers) -> list[int]:
     """Topics with most partitions per subscriber first, then those with fewest subscribers, then by id."""
-    by_id = topic_ranks([group.topics[name] for name in layout.names])
+    by_id = [topic_rank(group.topics[name]) for name in layout.names]
     counts, members = layout.counts.tolist(), subscribers.tolist()
     return sorted(range(len(by_id)), key=lambda at: (-counts[at] / members[at], members[at], by_id[at]))
 

@@ -21,14 +21,12 @@ def read_owned(group: ServerGroup, containers: Containers, subscribes: NDArray[n
     that does not exist.
     """
     layout, members = containers.layout, group.members
+    known = [as_read(member.owned, layout, (group.jdk, member.topics)) for member in members]
     nothing = BrokerList(layout, np.zeros(0, dtype=np.int32))
-    known = [
-        as_read(member.owned, layout, (group.jdk, member.topics)) if member.owned else nothing for member in members
-    ]
-    lists = {row: part for row, part in enumerate(known) if part is not None}
-    unread = [row for row, part in enumerate(known) if part is None]
+    lists = [nothing if part is None else part for part in known]
+    unread = [row for row, part in enumerate(known) if part is None and members[row].owned]
     if not unread:
-        return Old(list(lists.values()), frozenset(), frozenset())
+        return Old(lists, frozenset(), frozenset())
     codes, has_others = _encoded(layout, [members[row].owned for row in unread])
     found, crowded = containers.read(codes)
     gone = {unread[at] for at in has_others}
@@ -40,7 +38,7 @@ def read_owned(group: ServerGroup, containers: Containers, subscribes: NDArray[n
             lists[row] = BrokerList(layout, containers.exact_owned(row))
         else:
             lists[row] = remembered(members[row].owned, BrokerList(layout, part, (group.jdk, members[row].topics)))
-    return Old([lists[row] for row in range(len(members))], frozenset(gone), frozenset(exact))
+    return Old(lists, frozenset(gone), frozenset(exact))
 
 
 def free_codes(layout: Layout, owned: Sequence[Codes]) -> Codes:
