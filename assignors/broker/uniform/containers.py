@@ -98,6 +98,8 @@ class Containers:
         `deep_copy` puts the topics into `new HashMap(size)`, which ends at the capacity of the map that was read if it
         has more than eight topics.
         """
+        if not rows:
+            return set()
         rows = [row for row in rows if row not in old.exact]
         lists = [old.lists[row].codes for row in rows]
         counts = np.ones(len(rows), dtype=np.int64)
@@ -366,9 +368,9 @@ def crowded_growth(
 
 
 def _joined(parts: Sequence[Codes]) -> Codes:
-    if not parts:
-        return _NOTHING
-    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+    if len(parts) > 1:
+        return np.concatenate(parts)
+    return parts[0] if parts else _NOTHING
 
 
 def _coming(changes: Sequence[Change]) -> Codes:

@@ -111,6 +111,6 @@ def _fresh_lists(group: ServerGroup, layout: Layout, order: Numbers) -> list[Bro
     capacities = grown_capacities(sizes)
     heads = np.minimum(-numbers % capacities, sizes)  # they stand at the end of the table
     firsts = layout.offsets[order[at]] + numbers
-    starts = np.stack((firsts + heads, firsts), axis=1)[by_map]
-    codes = expand(starts.ravel(), np.stack((sizes - heads, heads), axis=1)[by_map].ravel())
+    starts = np.array((firsts + heads, firsts)).T[by_map]
+    codes = expand(starts.ravel(), np.array((sizes - heads, heads)).T[by_map].ravel())
     return [BrokerList(layout, codes[begin:end]) for begin, end in pairwise([0, *ends.tolist()])]
