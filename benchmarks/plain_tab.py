@@ -14,7 +14,7 @@ from typing import Any
 from playwright.sync_api import Browser, CDPSession
 
 LOOK_EVERY_S = 0.2
-DEADLINE_S = 60.0
+LOOKS = 300
 
 
 class PlainTab:
@@ -24,7 +24,7 @@ class PlainTab:
         self._browser = browser
         self._session = session
         self._ids = count(1)
-        self._results: dict[int, Any] = {}
+        self._answers: dict[int | None, Any] = {}
         browser.on("Target.receivedMessageFromTarget", self._take)
         self._ask("Emulation.setDeviceMetricsOverride", width=1440, height=900, deviceScaleFactor=1, mobile=False)
         self._ask("Page.enable")
@@ -36,27 +36,27 @@ class PlainTab:
 
     def wait_for(self, expression: str) -> Any:
         """Its value, once it is true. TimeoutError after a minute."""
-        deadline = time.monotonic() + DEADLINE_S
-        while time.monotonic() < deadline:
-            found = self._ask("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
-            if found:
+        for _ in range(LOOKS):
+            answer = self._ask("Runtime.evaluate", expression=expression, returnByValue=True)
+            if found := answer["result"].get("value"):
                 return found
             time.sleep(LOOK_EVERY_S)
-        raise TimeoutError(f"{expression} was not true within {DEADLINE_S:.0f} s")
+        raise TimeoutError(f"{expression} is still not true")
 
     def _ask(self, method: str, **params: Any) -> Any:
         number = next(self._ids)
         message = json.dumps({"id": number, "method": method, "params": params})
         self._browser.send("Target.sendMessageToTarget", {"sessionId": self._session, "message": message})
-        while number not in self._results:
+        for _ in range(10 * LOOKS):
+            if number in self._answers:
+                return self._answers.pop(number)["result"]
             time.sleep(LOOK_EVERY_S / 10)
             self._browser.send("Browser.getVersion")  # Playwright hands over events during its calls only
-        return self._results.pop(number)
+        raise TimeoutError(f"no answer to {method}")
 
     def _take(self, event: dict[str, Any]) -> None:
         message = json.loads(event["message"])
-        if "id" in message:
-            self._results[message["id"]] = message["result"]
+        self._answers[message.get("id")] = message
 
 
 @contextmanager

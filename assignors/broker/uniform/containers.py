@@ -93,26 +93,30 @@ class Containers:
         return lists
 
     def keeping_order(self, old: Old, rows: Sequence[int]) -> set[int]:
-        """Members, some of `rows`, of whose map a copy surely lists the same in the same order.
+        """The members among `rows` whose map surely lists the same in the same order when it is copied.
 
         `deep_copy` puts the topics into `new HashMap(size)`, which ends at the capacity of the map that was read if it
         has more than eight topics.
         """
+        rows = [row for row in rows if row not in old.exact]
         if not rows:
             return set()
-        rows = [row for row in rows if row not in old.exact]
-        lists = [old.lists[row].codes for row in rows]
-        counts = np.ones(len(rows), dtype=np.int64)
-        several = [at for at, codes in enumerate(lists) if self._table[codes[0]] != self._table[codes[-1]]]
-        _, runs = self.runs([lists[at] for at in several])
-        counts[several] = np.bincount(runs.parts, minlength=len(several))
+        counts = self._topic_counts([old.lists[row].codes for row in rows])
         capacities = grown_capacities(counts, 1)
         keeps = (counts > capacities // 2) & (capacities >= DEFAULT_CAPACITY)  # as large from the start
         for capacity in np.unique(capacities[~keeps]).tolist():
-            if capacity >= 2 * DEFAULT_CAPACITY and self._is_calm(capacity // 2):
+            if capacity > DEFAULT_CAPACITY and self._is_calm(capacity // 2):
                 keeps |= capacities == capacity
         keeps |= counts == 1
         return {row for row, keep in zip(rows, keeps.tolist(), strict=True) if keep}
+
+    def _topic_counts(self, lists: Sequence[Codes]) -> Numbers:
+        """How many topics each list has that is not empty: int64[n_lists]."""
+        counts = np.ones(len(lists), dtype=np.int64)
+        several = [at for at, codes in enumerate(lists) if self._table[codes[0]] != self._table[codes[-1]]]
+        _, runs = self.runs([lists[at] for at in several])
+        counts[several] = np.bincount(runs.parts, minlength=len(several))
+        return counts
 
     def _is_calm(self, capacity: int) -> bool:
         """Whether no bucket of a table of that capacity gets crowded, even with all topics."""
