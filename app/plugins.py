@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import assignors
-from app.child_process import answer_of, end_with_parent, how_it_ended
-from app.spare_processes import Spares
+from app.processes.child import answer_of, end_with_parent, how_it_ended
+from app.processes.spares import Spares
 from assignors.broker.spec_arrays import BrokerList
 from assignors.layout import Layout, PartitionList
 from assignors.model import Assignment, AssignorError, Member, Topic, TopicPartition

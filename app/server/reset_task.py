@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import BoundedSemaphore, Thread
 from typing import Any
 
-from app.child_process import Child, answer_of, how_it_ended
+from app.processes.child import Child, answer_of, how_it_ended
 from app.server.settings import ClusterSettings
 from lag.errors import ConfigError, GroupscopeError, ResetRefused
 from lag.reset.model import Plan

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from app.child_process import end_with_parent
 from app.documents.reset import applied_document, results_document
+from app.processes.child import end_with_parent
 from app.server.reset_task import Asked, FileRequest, GroupDeletion, MemberRemoval, ResetTask, Step, read_task
 from lag.cluster.connection.settings import Settings, load_settings
 from lag.cluster.group_client import GroupClient, open_group_client

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from threading import BoundedSemaphore, Event, Thread
 from typing import Any
 
-from app.child_process import Child, end, ending, how_it_ended
+from app.processes.child import Child, end, ending, how_it_ended
 from assignors.whatif.events import Scenario
 from lag.errors import ConfigError, GroupscopeError
 from lag.history.store import History

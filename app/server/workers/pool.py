@@ -7,8 +7,8 @@ from queue import Empty, LifoQueue
 from threading import Event, Thread, Timer
 from typing import TypeVar, cast
 
-from app.child_process import Child, dismiss, end, how_it_ended
 from app.plugins import DEADLINE_S
+from app.processes.child import Child, dismiss, end, how_it_ended
 from app.server.workers.answer import Answer
 from lag.errors import GroupscopeError
 

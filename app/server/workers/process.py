@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import psutil
 
-from app.child_process import end_with_parent
+from app.processes.child import end_with_parent
 from app.server.workers import pool
 from app.server.workers.answer import Answer, answer, pickled
 

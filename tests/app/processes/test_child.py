@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.child_process import Child, answer_of, end, ending
+from app.processes.child import Child, answer_of, end, ending
 from tests.support.processes import command_line, is_alive, somebody_elses, using
 from tests.support.waiting import wait_until
 

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from threading import Lock, Timer
 
-from app.child_process import Child, dismiss
+from app.processes.child import Child, dismiss
 
 REFILL_AFTER_S = 3.0
 

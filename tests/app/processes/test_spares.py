@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator
 import psutil
 import pytest
 
-from app import plugins, spare_processes
-from app.child_process import Child
-from app.spare_processes import Spares
+from app import plugins
+from app.processes import spares as spares_module
+from app.processes.child import Child
+from app.processes.spares import Spares
 from tests.support.installed import Yours
 from tests.support.scenes import join, plans, scenario
 from tests.support.waiting import wait_until
@@ -20,7 +21,7 @@ PLANS = [{"A": "t-0 t-1 t-2 t-3 t-4 t-5"}, {"A": "t-0 t-1 t-2 t-3 t-4 t-5", "B":
 @pytest.fixture
 def spares(monkeypatch: pytest.MonkeyPatch) -> Iterator[Spares]:
     """One process for plugins, started as soon as there is none."""
-    monkeypatch.setattr(spare_processes, "REFILL_AFTER_S", 0.0)
+    monkeypatch.setattr(spares_module, "REFILL_AFTER_S", 0.0)
     its = Spares("app.plugins", most=1)
     monkeypatch.setattr(plugins, "_SPARES", its)
     yield its

@@ -1,0 +1,1 @@
+"""Processes beside the server, for work that must not slow, block or end it."""
