@@ -65,6 +65,8 @@ def plain_tab(browser: Browser, script: str) -> Iterator[PlainTab]:
     session = browser.new_browser_cdp_session()
     profile = session.send("Target.createBrowserContext")["browserContextId"]
     target = session.send("Target.createTarget", {"url": "about:blank", "browserContextId": profile})["targetId"]
-    yield PlainTab(session, session.send("Target.attachToTarget", {"targetId": target})["sessionId"], script)
-    session.send("Target.disposeBrowserContext", {"browserContextId": profile})
-    session.detach()
+    try:
+        yield PlainTab(session, session.send("Target.attachToTarget", {"targetId": target})["sessionId"], script)
+    finally:
+        session.send("Target.disposeBrowserContext", {"browserContextId": profile})
+        session.detach()

@@ -113,7 +113,8 @@ class Containers:
     def _topic_counts(self, lists: Sequence[Codes]) -> Numbers:
         """How many topics each list has that is not empty: int64[n_lists]."""
         counts = np.ones(len(lists), dtype=np.int64)
-        several = [at for at, codes in enumerate(lists) if self._table[codes[0]] != self._table[codes[-1]]]
+        table = self._table
+        several = [at for at, codes in enumerate(lists) if table[codes[0]] != table[codes[-1]]]
         _, runs = self.runs([lists[at] for at in several])
         counts[several] = np.bincount(runs.parts, minlength=len(several))
         return counts

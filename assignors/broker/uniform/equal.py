@@ -55,10 +55,9 @@ def _changed_lists(group: ServerGroup, layout: Layout, order: Numbers) -> list[B
     old = read_owned(group, containers)
     changes = _changes(layout, order, old)
     cut = containers.keeping_order(old, [row for row, [(_, comes)] in changes.items() if not comes])
-    ends = {row: len(old.lists[row].codes) - len(changes.pop(row)[0][0]) for row in cut}
-    lists = containers.changed(old, changes)
-    for row, end in ends.items():
-        lists[row] = BrokerList(layout, old.lists[row].codes[:end])
+    lists = containers.changed(old, {row: some for row, some in changes.items() if row not in cut})
+    for row in cut:  # what goes are the last of a list
+        lists[row] = BrokerList(layout, old.lists[row].codes[: -len(changes[row][0][0])])
     return lists
 
 
