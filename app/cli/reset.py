@@ -14,11 +14,11 @@ from app.cli.shared.auditing import Audit, account, audit_log
 from app.cli.shared.options import Bootstrap, Config, Deadline, Json, WithArguments, new_command
 from app.cli.shared.output import emit, emit_json, note, report_error
 from app.documents.reset import applied_document, results_document
+from lag.audit.reset_events import Change
 from lag.cluster.connection.settings import Settings, load_settings
 from lag.cluster.group_client import GroupClient, open_group_client
 from lag.errors import ResetRefused, WritesNotAllowed
 from lag.reset.applying.apply import Applied, apply_plan, verify_plan
-from lag.reset.applying.audit import Change
 from lag.reset.applying.permission import check_writes
 from lag.reset.applying.verify import Verified
 from lag.reset.asked.specification import Specification

@@ -7,8 +7,8 @@ from app.server.reset_task import ResetRun
 from app.server.source import Source
 from lag.audit.event import AuditEvent, Outcome
 from lag.audit.log import AuditLog
+from lag.audit.reset_events import NOT_ALL_DONE, Change
 from lag.errors import ConfigError, GroupscopeError, ResetRefused, WritesNotAllowed
-from lag.reset.applying.audit import NOT_ALL_DONE, Change
 from lag.reset.model import Plan
 from lag.times import wall_clock_ms
 

@@ -8,12 +8,12 @@ import pytest
 
 from assignors.model import TopicPartition
 from lag.audit.event import Outcome
+from lag.audit.reset_events import Change
 from lag.errors import ConnectError, GroupscopeError, ResetRefused
 from lag.model import GroupType, Member
 from lag.offsets import PartitionLag
 from lag.reset.applying import verify
 from lag.reset.applying.apply import Applied, ChangeEvent, apply_plan
-from lag.reset.applying.audit import Change
 from lag.reset.model import Action, Commit, GroupReading, Kind, PartitionPlan, Plan, Position, planned_member
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)

@@ -1,4 +1,4 @@
-"""What of a plan that is applied goes to the audit log. Pure."""
+"""The events of the audit log about a plan that is applied. Pure."""
 
 from dataclasses import dataclass
 
