@@ -18,11 +18,11 @@ from statistics import median
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.pages import BY_NAME, PAGES, PageInfo
-from benchmarks.pages import AT_REST, TABLE, served
+from benchmarks.pages import TABLE, served
 from benchmarks.plain_tab import PlainTab, plain_tab
 from benchmarks.report import Row
 from tests.lag.cluster.connection.strangers import free_port
-from tests.support.chromium import launch
+from tests.support.chromium import AT_REST, launch
 
 GROUP = "order-fulfilment"
 VISITS = 5

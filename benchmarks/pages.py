@@ -15,7 +15,7 @@ from benchmarks import fill
 from benchmarks.measure import GROUPSCOPE
 from benchmarks.report import Row
 from lag.embedded.broker import EmbeddedKafka
-from tests.support.chromium import launch
+from tests.support.chromium import AT_REST, launch
 
 GROUPS = 5_000
 TABS = 10
@@ -23,7 +23,6 @@ FILTERS = 15
 THINK_MS = 1_300  # and not in step with the polls
 WATCH_POLLS = 4
 TABLE = "[data-testid=stDataFrame] canvas"
-AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
 SLIDES = 3
 
 

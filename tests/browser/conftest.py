@@ -23,7 +23,6 @@ DESKTOP: ViewportSize = {"width": 1440, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 READY_WITHIN_S = 120.0
 PATIENCE_MS = 60_000
-AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
 Open = Callable[..., Page]
 
 expect.set_options(timeout=PATIENCE_MS)

@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, WebSocket, expect
 
 from app.views import sweeps
 from tests.app import synthetic
-from tests.browser.conftest import AT_REST, DESKTOP, PATIENCE_MS, served
+from tests.browser.conftest import DESKTOP, PATIENCE_MS, served
+from tests.support.chromium import AT_REST
 from tests.support.oidc_provider import CLIENT_ID, CLIENT_SECRET, Provider, oidc_provider
 
 pytestmark = pytest.mark.browser

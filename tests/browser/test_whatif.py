@@ -14,8 +14,9 @@ from app.plugins import WORKED_EXAMPLES
 from app.ui.movement.encoding import short_title
 from assignors.scenario import examples, load_scenario
 from assignors.whatif.moves import MoveKind
-from tests.browser.conftest import AT_REST, DESKTOP, Open, served, step_by_key
+from tests.browser.conftest import DESKTOP, Open, served, step_by_key
 from tests.browser.test_pages import BOTH, cell, click_row, fits, no_sideways_scroll
+from tests.support.chromium import AT_REST
 
 pytestmark = pytest.mark.browser
 HAND_OVER = "cooperative-hand-over"

@@ -21,6 +21,8 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
+"""A page that the server has sent to its end."""
 PACKAGES = {"libatomic.so.1": "libatomic1", "libstdc++.so.6": "libstdc++6"}  # what the driver's node needs beside libc
 
 
