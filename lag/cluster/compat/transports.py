@@ -9,20 +9,16 @@ Overrides `_read_from_sock` and `_sock_recv` of `KafkaTCPTransport` and `KafkaSS
 """
 
 import ssl
-import struct
 
 from kafka.errors import KafkaProtocolError
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
-
-UNREADABLE = (struct.error, ValueError, IndexError, TypeError, EOFError, MemoryError, OverflowError)
-"""What decoding invalid bytes may raise; UnicodeDecodeError is a ValueError."""
 
 
 class _ReadAll:
     async def _read_from_sock(self) -> None:
         try:
             await super()._read_from_sock()  # type: ignore[misc]
-        except UNREADABLE as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, those who wait for an answer must hear of it
             self.abort(KafkaProtocolError(f"{type(error).__name__} when decoding its answer"))  # type: ignore[attr-defined]
 
     def _sock_recv(self) -> tuple[bytes, Exception | None]:

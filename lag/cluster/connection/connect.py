@@ -15,6 +15,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from lag.cluster.compat.connection_manager import ConnectionManager, Tokens
 from lag.cluster.compat.gssapi_mechanism import use_our_gssapi
+from lag.cluster.compat.message_classes import build_one_at_a_time
 from lag.cluster.connection import diagnose
 from lag.cluster.connection.address import Address
 from lag.cluster.connection.credentials import PasswordLogin, TokenLogin, login, wire_mechanism
@@ -71,6 +72,7 @@ def open_manager(settings: Settings) -> Connection:
     cause and hint if the cluster cannot be reached.
     """
     silence_client()
+    build_one_at_a_time()
     context = ssl_context(settings) if settings.uses_tls else None
     tokens = _tokens(settings)
     net = NetworkSelector(client_id=settings.client_id)
