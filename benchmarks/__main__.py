@@ -22,6 +22,7 @@ from benchmarks import (
     server_assignors,
     simulation,
     snapshots,
+    soak,
     stream,
     sweep,
 )
@@ -32,6 +33,7 @@ SUITES = {
     "pages": pages.rows,
     "first_sentence": first_sentence.rows,
     "open_pages": open_pages.rows,
+    "soak": soak.rows,
     "metrics": metrics.rows,
     "exporters": exporters.rows,
     "assignors": assignors.rows,
