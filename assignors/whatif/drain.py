@@ -2,60 +2,82 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from assignors.counts import plural
 from assignors.whatif.events import Loads
 from assignors.whatif.loads import KnownLoads
+from assignors.whatif.moves import NOBODY
 from assignors.whatif.ownership_table import OwnershipTable, Values
+from assignors.whatif.pools import Pools, pools
 
 
 @dataclass(frozen=True, slots=True)
 class Drain:
     """Seconds until the lag is gone at the present rates; infinite = never, None = unknown.
 
-    `reason` says why it is infinite or unknown. `member` is the member itself, or the group's slowest one.
+    `reason` says why it is infinite or unknown. `member` is the member itself, or the group's slowest one; it and
+    `others` more read together (`whatif.pools`).
     """
 
     seconds: float | None
     reason: str | None = None
     member: str | None = None
+    others: int = 0
 
 
 def drains(table: OwnershipTable, known: KnownLoads, loads: Loads) -> dict[str, Drain]:
-    """The drain time of each member: lag / (capacity - produce rate) of its partitions; 0 without partitions."""
-    counts = table.counts().tolist()
-    columns = (*_sums(table, known.lag_records), *_sums(table, known.produced_per_s))
-    made = {}
-    for member, count, lag, no_lag, rate, no_rate in zip(table.members, counts, *columns, strict=True):
-        capacity = loads.capacity_per_s.get(member, loads.default_capacity_per_s)
-        unknown = _unknown(count, no_lag, no_rate, capacity)
-        made[member] = Drain(None, unknown, member) if unknown else _drain(member, lag, rate, capacity or 0.0)
-    return made
+    """The drain time of each member: lag / (capacity - produce rate) of its pool; 0 without partitions."""
+    capacity = capacities(table, loads)
+    found = pools(table, known.lag_records, known.produced_per_s, capacity)
+    columns = (
+        found.sums(np.ones(len(table.owners_each))),
+        *_sums(found, known.lag_records),
+        *_sums(found, known.produced_per_s),
+        found.member_sums(capacity),
+        found.sizes(),
+    )
+    of_pool = [_drain(*numbers) for numbers in zip(*(column.tolist() for column in columns), strict=True)]
+    idle = Drain(0.0)
+    return {
+        member: replace(of_pool[pool] if pool != NOBODY else idle, member=member)
+        for member, pool in zip(table.members, found.of_member.tolist(), strict=True)
+    }
 
 
-def _sums(table: OwnershipTable, values: Values) -> tuple[list[float], list[int]]:
-    """By member: the sum of the known values, and the number of unknown ones."""
-    missing = np.bincount(table.owners, weights=np.isnan(values)[table.codes], minlength=len(table.members))
-    return table.sums(np.nan_to_num(values)).tolist(), missing.astype(np.int64).tolist()
+def capacities(table: OwnershipTable, loads: Loads) -> Values:
+    """Records a second that each member can process: float64[n_members]; NaN = unknown."""
+    default = math.nan if loads.default_capacity_per_s is None else loads.default_capacity_per_s
+    return np.array([loads.capacity_per_s.get(member, default) for member in table.members], np.float64)
 
 
-def _unknown(partitions: int, no_lag: int, no_rate: int, capacity: float | None) -> str | None:
+def _sums(found: Pools, values: Values) -> tuple[Values, Values]:
+    """By pool: the sum of the known values, and the number of unknown ones."""
+    return found.sums(np.nan_to_num(values)), found.sums(np.isnan(values).astype(np.float64))
+
+
+def _drain(
+    partitions: float, lag: float, no_lag: float, rate: float, no_rate: float, capacity: float, members: int
+) -> Drain:
+    others = max(members - 1, 0)
     if not partitions:
-        return None
+        return Drain(0.0)
+    if unknown := _unknown(int(partitions), int(no_lag), int(no_rate), capacity):
+        return Drain(None, unknown, others=others)
+    if rate > capacity or (rate == capacity and lag > 0):
+        can = f"the {members:,} members that read them can process" if others else "it can process"
+        return Drain(math.inf, f"{rate:,.6g} records a second arrive, and {can} {capacity:,.6g}", others=others)
+    return Drain(lag / (capacity - rate) if lag > 0 else 0.0, others=others)
+
+
+def _unknown(partitions: int, no_lag: int, no_rate: int, capacity: float) -> str | None:
     if no_lag:
         return f"the lag of {no_lag} of its {plural(partitions, 'partition')} is unknown"
     if no_rate:
         return f"the produce rate of {no_rate} of its {plural(partitions, 'partition')} is unknown"
-    return "how much a member can process is unknown" if capacity is None else None
-
-
-def _drain(member: str, lag: float, rate: float, capacity: float) -> Drain:
-    if rate > capacity or (rate == capacity and lag > 0):
-        return Drain(math.inf, f"{rate:,.6g} records a second arrive, and it can process {capacity:,.6g}", member)
-    return Drain(lag / (capacity - rate) if lag > 0 else 0.0, None, member)
+    return "how much a member can process is unknown" if math.isnan(capacity) else None
 
 
 def drain_of_group(of_each: Mapping[str, Drain], table: OwnershipTable, known: KnownLoads) -> Drain:

@@ -36,11 +36,6 @@ class OwnershipTable:
         owners[self.codes[::-1]] = self.owners[::-1]
         return owners
 
-    def sums(self, values: Values) -> Values:
-        """The sum of `values` (float64[n_partitions]) by member: float64[n_members]. Several owners share evenly."""
-        each = (values / np.maximum(self.owners_each, 1))[self.codes]
-        return np.bincount(self.owners, weights=each, minlength=len(self.members)).astype(np.float64)
-
 
 def ownership_table(changes: Moves, arrays: GroupArrays) -> OwnershipTable:
     """The owners after the moves, by the codes and member positions of the group."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assignors.whatif.ownership_table import OwnershipTable, Values
+from assignors.whatif.pools import fair_loads
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ def skew(table: OwnershipTable, values: Values) -> Skew | None:
     known = int(np.count_nonzero(assigned & ~np.isnan(values)))
     if not known:
         return None
-    sums = table.sums(np.nan_to_num(values))
+    sums = fair_loads(table, np.nan_to_num(values))
     hottest, total = int(sums.argmax()), float(sums.sum())
     most = float(sums[hottest])
     ratio = most * len(sums) / total if total else None

@@ -148,7 +148,8 @@ def _drained(outcome: Outcome, names: Mapping[str, str]) -> str | None:
 def _why_never(drain: Drain, names: Mapping[str, str]) -> str:
     if drain.member is None:
         return formats.md(drain.reason or "")
-    return f"{_id(names.get(drain.member, drain.member))} cannot keep up"
+    others = f" and {formats.plural(drain.others, 'other member')} together" if drain.others else ""
+    return f"{_id(names.get(drain.member, drain.member))}{others} cannot keep up"
 
 
 def recommended(found: Recommendation, own: str) -> str:

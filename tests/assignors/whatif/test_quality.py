@@ -119,7 +119,13 @@ def test_skew_of_nothing_and_of_shared_partitions() -> None:
     idle = quality(NOTHING, BEFORE, group(A, B, t=T4), Loads(produced_per_s=by_number("t", 0, 0)))
     assert idle.skews == {"produced_per_s": Skew(0, 0, "A", None, 2, 4)}
     shared = quality(NOTHING, assigned(A="t-0 t-1", B="t-0"), group(A, B, t=T4), Loads(weights=by_number("t", 10, 3)))
-    assert shared.skews["weight"] == Skew(13, 8, "A", 8 / 6.5, 2, 2)
+    assert shared.skews["weight"] == Skew(13, 6.5, "A", 1.0, 2, 2)  # B reads 6.5 of the 10 of t-0
+
+
+def test_a_partition_that_only_one_member_reads_makes_it_hot_whatever_it_shares() -> None:
+    loads = Loads(weights=by_number("t", 2, 10))
+    shared = quality(NOTHING, assigned(A="t-0 t-1", B="t-0"), group(A, B, t=T4), loads)
+    assert shared.skews["weight"] == Skew(12, 10, "A", 10 / 6, 2, 2)
 
 
 def drains(loads: Loads, after: Assignment = BEFORE) -> tuple[Drain, Mapping[str, Drain]]:
