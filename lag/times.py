@@ -4,6 +4,8 @@ import re
 import time
 from datetime import UTC, datetime, timedelta
 
+from lag.errors import ConfigError
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND, MILLISECOND = timedelta(microseconds=1), timedelta(milliseconds=1)
 
@@ -64,6 +66,40 @@ def from_iso_time(text: object) -> int:
     if at.tzinfo is None:
         raise ValueError("the time has no time zone")
     return ms(at)
+
+
+_FIRST_MS, _END_MS = 10**11, 10**13
+"""From 1973 to 2286: a number of milliseconds in between is in no other unit a time of these years."""
+_MISTAKEN = (("seconds", 1000, 1), ("microseconds", 1, 1000), ("nanoseconds", 1, 1_000_000))
+"""Other units, with what turns them into milliseconds: a factor and a divisor."""
+
+
+def epoch_ms(number: int) -> int:
+    """The milliseconds since 1970 that somebody wrote as a plain number; 0 is 1970 in every unit.
+
+    Raises ConfigError, which asks for the unit, for a number that as milliseconds is before 1973 or after 2286:
+    `date +%s` prints seconds, and to take them for milliseconds would be to go back to the start of every log.
+
+    >>> epoch_ms(1_795_600_800_500)
+    1795600800500
+    """
+    if number == 0 or _FIRST_MS <= number < _END_MS:
+        return number
+    read = iso_time(number) if number <= _LAST_MS else "after the year 9999"
+    for unit, factor, divisor in _MISTAKEN:
+        at_ms = number * factor // divisor
+        if _FIRST_MS <= at_ms < _END_MS:
+            raise ConfigError(
+                f"Is {number} in {unit}? In milliseconds it is {read}",
+                f"Write {iso_time(at_ms)} or {at_ms} if it is in {unit}{_or_else(read)}",
+            )
+    raise ConfigError(
+        f"{number} in milliseconds is {read}", f"Write a time such as 2026-11-25T10:00:00Z{_or_else(read)}"
+    )
+
+
+def _or_else(read: str) -> str:
+    return f", or {read} if it is in milliseconds" if read.endswith("Z") else ""
 
 
 def _within_64_bits(at_ms: int) -> int:

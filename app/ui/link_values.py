@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from app.ui import formats
+from lag.errors import ConfigError
+from lag.times import epoch_ms
 
 MAX_TEXT = 2_000
 """Characters of a text that a page reads."""
@@ -36,6 +38,16 @@ def whole(name: str) -> int | None:
         return int(given)
     _ignore(name, given, "a whole number")
     return None
+
+
+def at_ms(name: str) -> int | None:
+    """A time in milliseconds since 1970."""
+    number = whole(name)
+    try:
+        return None if number is None else epoch_ms(number)
+    except ConfigError as error:
+        _ignore(name, str(number), f"a time in milliseconds since 1970. {error}")
+        return None
 
 
 def one_of(name: str, options: Collection[str]) -> str | None:

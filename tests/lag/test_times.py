@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lag.times import EPOCH, from_iso_time, from_micros, from_ms, iso_time, micros, ms
+from lag.errors import ConfigError
+from lag.times import EPOCH, epoch_ms, from_iso_time, from_micros, from_ms, iso_time, micros, ms
 
 LAST_MS = ms(datetime(9999, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC))
 
@@ -44,3 +45,62 @@ def test_milliseconds_are_rounded_down_and_zones_respected() -> None:
 def test_a_time_before_1970_or_after_9999_is_written_in_milliseconds(at_ms: int, text: str) -> None:
     assert iso_time(at_ms) == text
     assert from_iso_time(text) == at_ms
+
+
+@given(st.integers(10**11, 10**13 - 1))
+def test_a_number_of_milliseconds_in_the_years_1973_to_2286_is_taken(at_ms: int) -> None:
+    assert epoch_ms(at_ms) == at_ms
+
+
+@given(st.integers(10**11, 10**13 - 1000))
+def test_the_same_time_in_another_unit_is_asked_about_with_its_value_in_milliseconds(at_ms: int) -> None:
+    for number, unit, meant in (
+        (at_ms // 1000, "seconds", at_ms // 1000 * 1000),
+        (at_ms * 1000, "microseconds", at_ms),
+        (at_ms * 1_000_000, "nanoseconds", at_ms),
+    ):
+        with pytest.raises(ConfigError) as asked:
+            epoch_ms(number)
+        assert asked.value.cause.startswith(f"Is {number} in {unit}? In milliseconds it is ")
+        assert f"Write {iso_time(meant)} or {meant} if it is in {unit}" in asked.value.hint
+        assert epoch_ms(meant) == meant
+
+
+@pytest.mark.parametrize(
+    ("number", "question"),
+    [
+        (
+            1_700_000_000,
+            "Is 1700000000 in seconds? In milliseconds it is 1970-01-20T16:13:20.000Z. Write 2023-11-14T22:13:20.000Z "
+            "or 1700000000000 if it is in seconds, or 1970-01-20T16:13:20.000Z if it is in milliseconds",
+        ),
+        (
+            1_700_000_000_123_456,
+            "Is 1700000000123456 in microseconds? In milliseconds it is after the year 9999. "
+            "Write 2023-11-14T22:13:20.123Z or 1700000000123 if it is in microseconds",
+        ),
+        (
+            1_700_000_000_123_456_789,
+            "Is 1700000000123456789 in nanoseconds? In milliseconds it is after the year 9999. "
+            "Write 2023-11-14T22:13:20.123Z or 1700000000123 if it is in nanoseconds",
+        ),
+        (
+            20_261_125,
+            "20261125 in milliseconds is 1970-01-01T05:37:41.125Z. "
+            "Write a time such as 2026-11-25T10:00:00Z, or 1970-01-01T05:37:41.125Z if it is in milliseconds",
+        ),
+        (
+            20_261_125_100_000,
+            "20261125100000 in milliseconds is 2612-01-19T18:18:20.000Z. "
+            "Write a time such as 2026-11-25T10:00:00Z, or 2612-01-19T18:18:20.000Z if it is in milliseconds",
+        ),
+    ],
+)
+def test_a_number_that_is_hardly_one_of_milliseconds_is_a_question(number: int, question: str) -> None:
+    with pytest.raises(ConfigError) as asked:
+        epoch_ms(number)
+    assert str(asked.value) == question
+
+
+def test_0_is_1970_in_every_unit() -> None:
+    assert epoch_ms(0) == 0

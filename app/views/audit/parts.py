@@ -42,7 +42,7 @@ class Listed:
 
 def listed() -> Listed:
     """The newest events before the time in the URL that the visitor may see. Raises ConfigError."""
-    its, before_ms = source.current(), min(link_values.whole(BEFORE) or LAST_MS, LAST_MS)
+    its, before_ms = source.current(), min(link_values.at_ms(BEFORE) or LAST_MS, LAST_MS)
     own = islice((one for one in source.installed().audit.newest_first() if one.at_ms < before_ms), MOST + 1)
     found, problem = {event.event_id: event for event in own}, None
     try:
@@ -71,7 +71,7 @@ def pages(shown: Listed) -> None:
     with st.container(horizontal=True, gap="small"):
         if shown.next_ms is not None:
             widgets.plain_button("Older", "arrow_back", "older_events", state.set_url, BEFORE, str(shown.next_ms))
-        if link_values.whole(BEFORE) is not None:
+        if link_values.at_ms(BEFORE) is not None:
             widgets.plain_button("Newest", "last_page", "newest_events", state.set_url, BEFORE, None)
 
 

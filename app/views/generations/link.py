@@ -32,7 +32,7 @@ def asked() -> Key | None:
 
 def until_ms() -> int | None:
     """The time in the URL up to which rebalances are listed, in ms since 1970; None: up to now."""
-    return link_values.whole(UNTIL)
+    return link_values.at_ms(UNTIL)
 
 
 def place(keys: Sequence[Key], wanted: Key | None, old: int | None = None) -> Place:

@@ -149,6 +149,8 @@ def test_a_skipped_record_is_shown_without_its_value(reset: Reset, topic: str, g
     ("args", "named"),
     [
         (("--to-datetime", "2026-11-25T10:00:00"), "no time zone"),
+        (("--to-datetime", "1700000000"), "Is 1700000000 in seconds? In milliseconds it is 1970-01-20T16:13:20.000Z."),
+        (("--to-datetime", "1700000000"), "Write 2023-11-14T22:13:20.000Z or 1700000000000 if it is in seconds"),
         (("--by-duration", "1y"), "not a duration"),
         (("--skip", "orders"), "names no record"),
         (("--to-earliest", "--topic", "nowhere"), "No topic is named nowhere"),

@@ -71,8 +71,14 @@ def test_events_of_the_history_are_listed_with_those_not_copied_yet(open_page: O
     page = open_page("audit", with_history(log, history))
     assert list(table(page, "Events")["action"]) == ["roles", "reset", "login"]
     assert "audit.jsonl` and in the history for 730 days." in page_text(page)
-    page = open_page("audit", with_history(log, history), before="999999999999999")
+    page = open_page("audit", with_history(log, history), before="9999999999999")
     assert len(table(page, "Events")) == 3
+
+
+def test_events_before_a_time_in_seconds_are_not_none_but_a_question(open_page: Open) -> None:
+    page = open_page("audit", with_events(), before="1795258000")
+    assert len(table(page, "Events")) == 3
+    assert "`before=1795258000` is not a time in milliseconds since 1970. Is 1795258000 in seconds?" in page_text(page)
 
 
 def test_older_events_are_listed_page_by_page(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:

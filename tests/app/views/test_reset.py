@@ -170,7 +170,7 @@ TP = TopicPartition("orders", 3)
         (("shift", "-5", ()), Request("billing", Shift(-5), all_topics=True)),
         (("shift", "0", ()), Request("billing", Shift(0), all_topics=True)),
         (("offset", "0", ()), Request("billing", Exact(0), all_topics=True)),
-        (("time", "1500", ()), Request("billing", Time(1500), all_topics=True)),
+        (("time", "1795600800000", ()), Request("billing", Time(1_795_600_800_000), all_topics=True)),
         (("back", "1s", ()), Request("billing", Time(9_000, 1_000), all_topics=True)),
         (("group", "shipping", ()), Request("billing", FromGroup("shipping"))),
         (("skip", "orders:3:7", ("pay",)), Request("billing", Skip((SkippedRecords(TP, 7, 7),)))),
@@ -191,6 +191,15 @@ def test_a_change_without_its_value_is_refused(open_page: Open, way: str) -> Non
     assert not page.exception
     assert (" is missing" in page_text(page)) != (way == "file")
     assert ("No file is chosen" in page_text(page)) == (way == "file")
+
+
+def test_a_time_in_seconds_is_asked_about(open_page: Open) -> None:
+    page = open_page("reset", group="billing-settlement", to="time", value="1700000000")
+    page.button(key="reset_plan").click().run()
+    assert not page.exception
+    shown = page_text(page).replace("\\", "")
+    assert "Is 1700000000 in seconds? In milliseconds it is 1970-01-20T16:13:20.000Z.]" in shown
+    assert "Write 2023-11-14T22:13:20.000Z or 1700000000000 if it is in seconds" in shown
 
 
 def test_another_change_clears_the_value(open_page: Open) -> None:

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import jpype
 import pytest
 
 from lag.cluster.group_client import GroupClient
 from lag.embedded.broker import EmbeddedKafka
+from lag.errors import ConfigError
 from lag.reset.applying.apply import apply_plan
 from lag.reset.applying.undo import undo_plan
 from lag.reset.asked.specification_text import Asked, specification
@@ -86,6 +88,16 @@ def test_new_offsets_of_a_topic(kafka: EmbeddedKafka, client: GroupClient, topic
     theirs = tool.reset(kafka.bootstrap_servers, group, "--topic", topic, *flags)
     assert len(theirs) == 3
     assert targets(planned(client, group, asked, (topic,))) == theirs
+
+
+@pytest.mark.parametrize("digits", ["1700000000", "1700000000000000", "1700000000000000000", "20231114", "1500"])
+def test_a_number_without_a_unit_is_no_time_to_the_tool_either(
+    kafka: EmbeddedKafka, topic: str, group: str, digits: str
+) -> None:
+    with pytest.raises(jpype.JException):
+        tool.reset(kafka.bootstrap_servers, group, "--topic", topic, "--to-datetime", digits)
+    with pytest.raises(ConfigError):
+        specification(Asked(to_datetime=digits), group, now_ms())
 
 
 SHIFTS = (-1, 1, -5, -16, -1000, 0, 15, 16, 1000)

@@ -1,21 +1,22 @@
 """The lag and the verdicts of a group over time, from the stored history."""
 
+import re
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 from math import isfinite, isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AwareDatetime, BeforeValidator, Field, model_validator
 from typing_extensions import TypedDict
 
 from app.server.api.endpoint import Call, Endpoint, Query
 from app.server.api.problem import ApiError, field_error, invalid_fields
 from assignors.spelling import shown
-from lag.errors import HistoryError
+from lag.errors import ConfigError, HistoryError
 from lag.history.span import DAY, MINUTE, Scope, Span, full_minute
-from lag.times import EPOCH, ms
+from lag.times import EPOCH, epoch_ms, from_ms, ms
 from lag.verdict.status import URGENCY, Status
 
 if TYPE_CHECKING:
@@ -25,13 +26,30 @@ LONGEST = 90 * DAY
 TOO_LONG = "since must be 1 minute to 90 days before until"
 LAST = EPOCH.replace(year=2200)
 """Not every library can represent all times."""
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?", re.ASCII)
+_WHOLE = re.compile(r"\d{1,19}", re.ASCII)
+
+
+def _moment(given: object) -> object:
+    """A plain number is milliseconds. Pydantic would guess its unit, and take 2026 for half an hour after 1970."""
+    if not isinstance(given, str) or not _NUMBER.fullmatch(given):
+        return given
+    if not _WHOLE.fullmatch(given):
+        raise ValueError("Write a time such as 2026-11-25T08:00:00Z, or whole milliseconds since 1970")
+    try:
+        return from_ms(epoch_ms(int(given)))
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
+
+
+Moment = Annotated[AwareDatetime, Field(ge=EPOCH, lt=LAST), BeforeValidator(_moment)]
 
 
 class HistoryQuery(Query):
     """Which part of a group's history. Without times, the last day; without `since`, the day before `until`."""
 
-    since: AwareDatetime | None = Field(None, ge=EPOCH, lt=LAST, description="such as 2026-11-25T08:00:00Z")
-    until: AwareDatetime | None = Field(None, ge=EPOCH, lt=LAST, description="not included; at most 90 days later")
+    since: Moment | None = Field(None, description="such as 2026-11-25T08:00:00Z")
+    until: Moment | None = Field(None, description="not included; at most 90 days later")
     topic: str | None = Field(None, max_length=255, description="only this topic")
     partition: int | None = Field(None, ge=0, lt=2**31, description="only this partition of the topic")
 

@@ -96,6 +96,11 @@ def test_a_partition_alone() -> None:
     assert lags == [3, 18_000]
 
 
+def test_times_in_milliseconds_are_those_of_the_answer() -> None:
+    answer = ask(BAD, f"since={NOON_MS - 180 * MINUTE_MS}&until={NOON_MS}").json
+    assert (answer["since_ms"], answer["until_ms"]) == (NOON_MS - 180 * MINUTE_MS, NOON_MS)
+
+
 def test_a_long_span_is_by_the_hour() -> None:
     answer = ask(BAD, times(5 * 24 * 60)).json
     assert (answer["step_s"], len(answer["lag"])) == (3_600, 120)
@@ -107,6 +112,11 @@ def test_a_long_span_is_by_the_hour() -> None:
     [
         ("since=yesterday", "query.since: Input should be a valid datetime"),
         ("since=2026-06-15T12:00:00", "query.since: Input should have timezone info"),
+        ("since=1781524800", "query.since: Is 1781524800 in seconds? In milliseconds it is 1970-01-21T14:52:04.800Z"),
+        ("until=1781524800000000", "query.until: Is 1781524800000000 in microseconds?"),
+        ("since=2026", "query.since: 2026 in milliseconds is 1970-01-01T00:00:02.026Z"),
+        ("since=1781524800.5", "query.since: Write a time such as 2026-11-25T08:00:00Z, or whole milliseconds"),
+        ("since=-5", "query.since: Write a time such as 2026-11-25T08:00:00Z, or whole milliseconds"),
         ("since=1e999", "query.since: Input should be a valid datetime"),
         ("until=NaN", "query.until: Input should be a valid datetime"),
         ("until=9999-12-31T23:59:59Z", "query.until: Input should be less than 2200"),
