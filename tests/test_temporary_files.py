@@ -9,7 +9,7 @@ import pytest
 
 from app.server.temporary_history import TemporaryHistory
 from lag.embedded.supervisor import owned_folder
-from lag.embedded.user_cache import write_whole
+from lag.whole_file import write_whole
 
 
 @pytest.fixture(autouse=True)

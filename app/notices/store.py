@@ -8,9 +8,9 @@ from typing import IO, Any
 
 from app.notices.incidents import Delivery, Incident, Incidents
 from app.notices.severity import SEVERITY, Severity
-from lag.embedded.user_cache import write_whole
 from lag.errors import ConfigError
 from lag.verdict.status import Status
+from lag.whole_file import write_whole
 
 SCHEMA = 1
 MODE = 0o600

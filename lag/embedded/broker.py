@@ -11,8 +11,9 @@ from lag.embedded import config, storage
 from lag.embedded.jars import kafka_classpath
 from lag.embedded.java import Java, find_java
 from lag.embedded.supervisor_client import Companion, Keeper, log_tail, read_log
-from lag.embedded.user_cache import cache_dir, write_whole
+from lag.embedded.user_cache import cache_dir
 from lag.errors import EmbeddedError
+from lag.whole_file import write_whole
 
 log = logging.getLogger(__name__)
 

@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from lag.whole_file import write_whole
+
 LOCK_FILE = Path(__file__).with_name("jars.lock.toml")
 _HEADER = (
     "# The jars of the embedded Kafka and of Spark's Kafka and Delta parts. Made by: python -m lag.embedded.jar_lock\n"
@@ -101,7 +103,7 @@ def write_lock(sets: dict[str, JarSet], path: Path = LOCK_FILE) -> None:
         parts.append("]\njars = [\n")
         parts += [f'    ["{jar.coordinate}", {jar.size}, "{jar.sha256}"],\n' for jar in jars.jars]
         parts.append("]\n")
-    path.write_text("".join(parts))
+    write_whole(path, "".join(parts).encode(), mode=0o644)
 
 
 def _artifacts_of_pyspark() -> list[str]:

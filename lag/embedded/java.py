@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from lag.embedded.user_cache import cache_dir, write_whole
+from lag.embedded.user_cache import cache_dir
 from lag.errors import EmbeddedError
+from lag.whole_file import write_whole
 
 OLDEST_VERSION = 17
 NO_PERF_DATA = "-XX:-UsePerfData"

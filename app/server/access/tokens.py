@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
-from tempfile import NamedTemporaryFile
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,6 +25,7 @@ from app.server.access.visitor import EVERYTHING, Grant, Role
 from lag.errors import ConfigError
 from lag.locked_file import locked_file
 from lag.settings_file import load_settings_file
+from lag.whole_file import write_whole
 
 KIND = "file of tokens; `groupscope token create` makes one"
 SECRET_BYTES, ID_BYTES = 32, 4
@@ -159,23 +159,5 @@ def _own_mode(path: Path) -> int | None:
 
 
 def _write(path: Path, file: TokensFile, old: os.stat_result) -> None:
-    """Replace the old file as a whole. Raises OSError."""
-    text = json.dumps(file.model_dump(mode="json"), indent=1) + "\n"
-    with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as made:  # mode 0600
-        try:
-            made.write(text)
-            made.flush()
-            _keep_readers(made.fileno(), old)
-            os.replace(made.name, path)
-        except OSError:
-            os.unlink(made.name)
-            raise
-
-
-def _keep_readers(made: int, old: os.stat_result) -> None:
-    """The server reads the file, often as another user than the one who runs the command. Raises OSError."""
-    now = os.fstat(made)
-    is_of_a_group = old.st_mode & stat.S_IRWXG and now.st_gid != old.st_gid
-    if now.st_uid != old.st_uid or is_of_a_group:
-        os.fchown(made, old.st_uid, old.st_gid)
-    os.fchmod(made, stat.S_IMODE(old.st_mode))
+    """Replace the old file; the server, often another user than the one who runs the command, reads the new one too."""
+    write_whole(path, f"{json.dumps(file.model_dump(mode='json'), indent=1)}\n".encode(), like=old)

@@ -9,6 +9,7 @@ from pathlib import Path
 from lag.sweeps import fleet
 from lag.sweeps.measures import Row, rows
 from lag.sweeps.plan import Failure, Plan, SweepRequest, parse_member_counts
+from lag.whole_file import write_whole
 
 EXAMPLE_FLEET = Path(__file__).with_name("example_fleet")
 EXAMPLE_REQUEST = SweepRequest((), parse_member_counts("x0.5,x1,x1.5,x2"), (Failure.NONE, Failure.CRASH))
@@ -29,7 +30,7 @@ def store_rows() -> None:
     """Compute the rows and write the file."""
     its = plan()
     lines = (json.dumps(row) + "\n" for row in rows(its, range(len(its))))
-    _ROWS.write_text("".join(lines), encoding="utf-8")
+    write_whole(_ROWS, "".join(lines).encode(), mode=0o644)
 
 
 if __name__ == "__main__":

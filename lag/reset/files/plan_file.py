@@ -3,7 +3,6 @@
 `summary`, `warnings` and `totals` are for the reader of the file, and not used.
 """
 
-import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,6 +23,7 @@ from lag.model import GroupType
 from lag.reset.model import Action, Kind, PartitionPlan, Plan, PlannedMember, RecordHead
 from lag.settings_file import parse_settings
 from lag.times import from_iso_time
+from lag.whole_file import write_new_whole
 
 MOST_BYTES = 64 * 1024 * 1024
 YAML_ENDINGS = (".yaml", ".yml")
@@ -131,29 +131,15 @@ class PlanFile(_Strict):
 
 
 def write_new(path: Path, text: str) -> None:
-    """Write a new file, readable by its owner only, and wait until the disk has it. Raises ConfigError."""
+    """Write a new file as a whole, readable by its owner only, and wait until the disk has it. Raises ConfigError."""
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        _sync_folder(path.absolute().parent)
+        write_new_whole(path, text.encode())
     except FileExistsError:
         raise ConfigError(f"{path} already exists", "Name another file: plans are not overwritten") from None
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror}", "Name a file in a folder that you can write to"
         ) from None
-
-
-def _sync_folder(folder: Path) -> None:
-    """The entry of a new file is in the folder: without this, a crash of the machine may lose it."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def load_plan(path: Path) -> Plan:

@@ -87,7 +87,7 @@ def test_a_file_that_cannot_be_given_to_its_owner_is_left_as_it_was(
     def refused(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(os, "fchown", refused)
+    monkeypatch.setattr(os, "chown", refused)
     with pytest.raises(ConfigError, match=r"cannot be written: Operation not permitted") as error:
         revoke(of_another_owner, "a")
     assert error.value.hint.startswith("Run the command as the owner of the file or as root")
