@@ -25,7 +25,7 @@ from lag.reset.asked.specification import Specification
 from lag.reset.asked.specification_text import Asked, NotOneTarget, specification
 from lag.reset.files.plan_document import plan_document, plan_text
 from lag.reset.files.plan_file import YAML_ENDINGS, load_plan, write_new
-from lag.reset.files.undo_files import UndoFiles
+from lag.reset.files.undo_files import UndoFiles, undo_folder
 from lag.reset.model import Action, Plan
 from lag.reset.planning.kafka_tool import KafkaTool
 from lag.reset.planning.make_plan import Request, plan_group_deletion, plan_member_removal, plan_offsets
@@ -257,9 +257,9 @@ def _apply(
         check_writes(allow_writes, settings.read_only)
         if not yes:
             _confirm(made)
-        files = UndoFiles(file)
+        files = UndoFiles(file, undo_folder(os.environ))
         change = Change(made, account(), "", settings.name, str(file))
-        applied = apply_plan(made, client, files.store, wall_clock_ms, lambda event: log.append(change.step(event)))
+        applied = apply_plan(made, client, files, wall_clock_ms, lambda event: log.append(change.step(event)))
     if json:
         emit_json(applied_document(applied, files.plan, files.csv))
     else:

@@ -60,7 +60,7 @@ def print_results(found: Sequence[PartitionResult]) -> None:
 
 
 def _result(each: PartitionResult) -> Sequence[str]:
-    text = outcome_text(each.outcome, each.to_offset) + (f": {each.error}" if each.error else "")
+    text = outcome_text(each.outcome, each.to_offset, each.now) + (f": {each.error}" if each.error else "")
     offsets = map(number, (each.from_offset, each.to_offset, each.now))
     return (each.tp.topic, str(each.tp.partition), *offsets, text)
 

@@ -13,13 +13,13 @@ from app.processes.child import end_with_parent
 from app.server.reset_task import Asked, FileRequest, GroupDeletion, MemberRemoval, ResetTask, Step, read_task
 from lag.cluster.connection.settings import Settings, load_settings
 from lag.cluster.group_client import GroupClient, open_group_client
-from lag.errors import ConfigError, GroupscopeError, ResetRefused, WritesNotAllowed
+from lag.errors import GroupscopeError, ResetRefused, WritesNotAllowed
 from lag.reset.applying.apply import apply_plan, verify_plan
 from lag.reset.applying.permission import check_writes
 from lag.reset.asked.offsets_file import offsets_file
 from lag.reset.files.plan_document import plan_document, plan_text
 from lag.reset.files.plan_file import write_new
-from lag.reset.files.undo_files import UndoFiles
+from lag.reset.files.undo_files import UndoFiles, make_undo_folder
 from lag.reset.model import Plan
 from lag.reset.planning.kafka_tool import KafkaTool
 from lag.reset.planning.make_plan import Request, plan_group_deletion, plan_member_removal, plan_offsets
@@ -74,20 +74,16 @@ def _apply(task: ResetTask, plan: Plan, client: GroupClient, settings: Settings)
     assert task.folder is not None
     file = plan_path(task.folder, plan)
     write_new(file, plan_text(plan))
-    files = UndoFiles(file)
-    applied = apply_plan(plan, client, files.store, wall_clock_ms)
+    files = UndoFiles(file, task.folder)
+    applied = apply_plan(plan, client, files, wall_clock_ms)
     return {**applied_document(applied, files.plan, files.csv), "plan": str(file)}
 
 
 def plan_path(folder: Path, plan: Plan) -> Path:
     """A new file for a plan that is applied: the group's name and the time. Raises ConfigError."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"{folder} cannot be created: {error.strerror}", "Set GROUPSCOPE_UNDO_FOLDER") from None
     name = re.sub(r"[^A-Za-z0-9._-]", "_", plan.group_id)[:80]
     moment = iso_time(wall_clock_ms()).replace(":", "")
-    return folder / f"{name}-{moment}.json"
+    return make_undo_folder(folder) / f"{name}-{moment}.json"
 
 
 if __name__ == "__main__":

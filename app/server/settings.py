@@ -32,11 +32,11 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from app.metrics.options import Granularity, InvalidOption, Options, name_sets, pattern
 from lag.errors import ConfigError
 from lag.model import INTERNAL_GROUP_PREFIX
+from lag.reset.files.undo_files import undo_folder
 
 PREFIX = "GROUPSCOPE_"
 DEFAULTS = Options()
 MAX_NAME_LENGTH = 80
-UNDO_FOLDER = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "groupscope" / "undo"
 EXAMPLES = {
     "clusters": '[{"name": "prod", "bootstrap_servers": "b1:9092"}]',
     "interval_s": "10",
@@ -150,7 +150,7 @@ class Settings(BaseSettings):
     metrics_max_series: Annotated[int, Field(ge=1, le=10_000_000)] = DEFAULTS.max_series
     mcp: bool = False
     allow_writes: bool = False
-    undo_folder: Path = UNDO_FOLDER
+    undo_folder: Path = Field(default_factory=partial(undo_folder, os.environ))
     allowed_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
     insecure: bool = False
     login: Path | None = None

@@ -1,6 +1,6 @@
 """What is special about a partition of a plan, a record or a result, in words. Pure."""
 
-from lag.reset.applying.verify import Outcome
+from lag.reset.applying.verify import Outcome, overwritten_text
 from lag.reset.model import Action, PartitionPlan, RecordHead
 from lag.times import iso_time
 
@@ -9,12 +9,15 @@ OUTCOMES = {
     Outcome.NOT_DONE: "at the old offset",
     Outcome.ELSEWHERE: "at another offset",
     Outcome.FAILED: "refused",
+    Outcome.OVERWRITTEN: "written, but changed since by something else",
     Outcome.UNPLANNED: "not planned",
 }
 
 
-def outcome_text(outcome: Outcome, to_offset: int | None) -> str:
+def outcome_text(outcome: Outcome, to_offset: int | None, now: int | None) -> str:
     """The outcome of a partition in words."""
+    if outcome is Outcome.OVERWRITTEN:
+        return overwritten_text(to_offset, now)
     return "offset deleted" if outcome is Outcome.DONE and to_offset is None else OUTCOMES[outcome]
 
 

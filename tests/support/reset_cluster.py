@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 
 from kafka import KafkaProducer
 from kafka import TopicPartition as KafkaPartition
@@ -17,6 +17,19 @@ from tests.support.waiting import wait_until
 
 FIRST_MS = 1_700_000_000_000
 """The time of the record at offset 0; each following one is a second later."""
+
+
+class KeptUndo:
+    """Keeps undo plans instead of storing them. Another machine has another lock, and this one has none."""
+
+    def __init__(self) -> None:
+        self.plans: list[Plan] = []
+
+    def lock(self, group_id: str) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def store(self, undo: Plan) -> None:
+        self.plans.append(undo)
 
 
 def now_ms() -> int:

@@ -36,7 +36,7 @@ class KilledClient(GroupClient):
 def main(bootstrap_servers: str, plan: str, partitions: str) -> None:
     client = KilledClient(open_manager(load_settings(bootstrap_servers, None, {})), 30.0)
     client.left = int(partitions)
-    apply_plan(load_plan(Path(plan)), client, UndoFiles(Path(plan)).store, now_ms, batch=1)
+    apply_plan(load_plan(Path(plan)), client, UndoFiles(Path(plan), Path(plan).parent), now_ms, batch=1)
 
 
 if __name__ == "__main__":

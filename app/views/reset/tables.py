@@ -110,7 +110,7 @@ def result_frame(partitions: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _result(row: dict[str, Any]) -> str:
-    return outcome_text(Outcome(row["outcome"]), row["to"]) + (f": {row['error']}" if row["error"] else "")
+    return outcome_text(Outcome(row["outcome"]), row["to"], row["now"]) + (f": {row['error']}" if row["error"] else "")
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:

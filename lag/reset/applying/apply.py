@@ -5,15 +5,27 @@ continues, because a partition that is at its new offset already counts as done.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from assignors.model import TopicPartition
 from lag.errors import ConnectError, GroupscopeError
 from lag.reset.access import Errors, GroupWriter
 from lag.reset.applying.checks import check, is_after, refuse_other_cluster
 from lag.reset.applying.undo import undo_plan
-from lag.reset.applying.verify import PartitionResult, Verified, is_done, remaining, results, verified
+from lag.reset.applying.verify import (
+    ACCEPTED,
+    Answers,
+    PartitionResult,
+    Verified,
+    is_done,
+    overwritten,
+    remaining,
+    results,
+    verified,
+)
 from lag.reset.model import Action, Commit, GroupReading, Kind, PartitionPlan, Plan
 
 BATCH = 500
@@ -30,7 +42,10 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """How a plan ended: a result for each partition, the error of a group or member, and the undo plan."""
+    """How a plan ended: a result for each partition, and the undo plan.
+
+    `error` is that of a group or member, or says which partition something else has changed again.
+    """
 
     plan: Plan
     ended_at_ms: int
@@ -63,44 +78,55 @@ def no_audit(event: ChangeEvent) -> None:
     """Keeps nothing."""
 
 
-StoreUndo = Callable[[Plan], None]
-"""Stores an undo plan durably; if it raises, nothing is written to Kafka."""
+class UndoStore(Protocol):
+    """`lag.reset.files.undo_files.UndoFiles` is the real one. If a method raises, nothing is written to Kafka."""
+
+    def lock(self, group_id: str) -> AbstractContextManager[None]:
+        """No other plan is applied to the group meanwhile, as far as this machine can see to it."""
+
+    def store(self, undo: Plan) -> None:
+        """Stores an undo plan durably."""
 
 
 def apply_plan(
     plan: Plan,
     cluster: GroupWriter,
-    store_undo: StoreUndo,
+    files: UndoStore,
     now_ms: Callable[[], int],
     audit: Audit = no_audit,
     batch: int = BATCH,
 ) -> Applied:
-    """Apply a plan. Raises ResetRefused or ConnectError; after the first write only ConnectError, as it is unread."""
+    """Apply a plan. Raises ResetRefused or ConnectError; after the first write only ConnectError, as it is unread.
+
+    The result is what the group had committed when it was read back: something else may have committed in between.
+    """
     undo = undo_plan(plan, now_ms())
-    try:
-        now = _prepared(plan, cluster, undo, store_undo)
-    except GroupscopeError as refusal:
-        audit(ChangeEvent(Step.REFUSED, now_ms(), plan, reason=str(refusal)))
-        raise
-    audit(ChangeEvent(Step.STARTED, now_ms(), plan))
-    try:
-        found, error = _write(plan, cluster, now, batch)
-    except GroupscopeError as unread:
-        audit(ChangeEvent(Step.ENDED, now_ms(), plan, reason=f"requested, but not read back: {unread}"))
-        raise ConnectError(
-            f"The changes were requested, but the result cannot be read: {unread.cause}",
-            "Run groupscope reset verify: it shows what was done",
-        ) from unread
-    applied = Applied(plan, now_ms(), found, error, undo)
-    audit(ChangeEvent(Step.ENDED, applied.ended_at_ms, plan, applied))
-    return applied
+    with ExitStack() as held:
+        try:
+            held.enter_context(files.lock(plan.group_id))
+            now = _prepared(plan, cluster, undo, files)
+        except GroupscopeError as refusal:
+            audit(ChangeEvent(Step.REFUSED, now_ms(), plan, reason=str(refusal)))
+            raise
+        audit(ChangeEvent(Step.STARTED, now_ms(), plan))
+        try:
+            found, error = _write(plan, cluster, now, batch)
+        except GroupscopeError as unread:
+            audit(ChangeEvent(Step.ENDED, now_ms(), plan, reason=f"requested, but not read back: {unread}"))
+            raise ConnectError(
+                f"The changes were requested, but the result cannot be read: {unread.cause}",
+                "Run groupscope reset verify: it shows what was done",
+            ) from unread
+        applied = Applied(plan, now_ms(), found, error or overwritten(found), undo)
+        audit(ChangeEvent(Step.ENDED, applied.ended_at_ms, plan, applied))
+        return applied
 
 
-def _prepared(plan: Plan, cluster: GroupWriter, undo: Plan | None, store_undo: StoreUndo) -> GroupReading:
+def _prepared(plan: Plan, cluster: GroupWriter, undo: Plan | None, files: UndoStore) -> GroupReading:
     now = _checked(plan, cluster)
     if undo is None or not undo.partitions:
         return now
-    store_undo(undo)
+    files.store(undo)
     return _checked(plan, cluster)  # storing took time, and a member may have joined
 
 
@@ -112,33 +138,47 @@ def _checked(plan: Plan, cluster: GroupWriter) -> GroupReading:
 
 def _write(plan: Plan, cluster: GroupWriter, now: GroupReading, batch: int) -> tuple[tuple[PartitionResult, ...], str]:
     """The results of partitions as read back, and the error of the group or member. Raises if nothing is read back."""
-    error = "" if plan.kind is Kind.OFFSETS else _write_group(plan, cluster)
+    if plan.kind is Kind.OFFSETS:
+        answers = _write_offsets(plan, cluster, now, batch)
+        return results(plan, cluster.commits(plan.group_id), answers), ""
+    error = _write_group(plan, cluster)
     if plan.kind is Kind.REMOVE_MEMBER:
         return (), error
-    errors = _write_offsets(plan, cluster, now, batch) if plan.kind is Kind.OFFSETS else {}
-    return results(plan, cluster.commits(plan.group_id), errors), error
+    answers = {} if error else {row.tp: ACCEPTED for row in plan.partitions}
+    return results(plan, cluster.commits(plan.group_id), answers), error
 
 
-def _write_offsets(plan: Plan, cluster: GroupWriter, now: GroupReading, batch: int) -> Errors:
+def _write_offsets(plan: Plan, cluster: GroupWriter, now: GroupReading, batch: int) -> Answers:
     commits = {tp: position.commit for tp, position in now.positions.items() if position.commit is not None}
     open_rows = [row for row in plan.changes if not is_after(row, commits)]
-    errors: dict[TopicPartition, str] = {}
+    answers = {row.tp: ACCEPTED for row in open_rows}
     for action in (Action.SET, Action.DELETE):
         for rows in _batches([row for row in open_rows if row.action is action], batch):
-            errors |= _write_batch(plan.group_id, action, rows, cluster)
-    return errors
+            answers |= _write_batch(plan.group_id, action, rows, cluster)
+    return answers
 
 
 def _write_group(plan: Plan, cluster: GroupWriter) -> str:
-    """The error; empty: it is done. A coordinator that does not answer may have done it or not: the group shows it."""
+    """The error; empty: it is done. The group is read again: a coordinator that does not answer may have done it, and
+    what has been removed may be there again."""
+    unanswered = ""
     try:
-        if plan.kind is Kind.DELETE_GROUP:
-            return cluster.delete_group(plan.group_id) or ""
-        assert plan.instance_id is not None
-        return cluster.remove_member(plan.group_id, plan.instance_id) or ""
+        if refused := _remove(plan, cluster):
+            return refused
     except GroupscopeError as error:
-        left = remaining(plan, cluster.read(plan.group_id, ()))
-        return f"{left}: {error.cause}" if left else ""
+        unanswered = error.cause
+    now = cluster.read(plan.group_id, ())
+    left = remaining(plan, now)
+    if left and not unanswered and not now.problems:
+        return f"{left}, though it was removed: something else uses the group"
+    return ": ".join(filter(None, (left, unanswered))) if left else ""
+
+
+def _remove(plan: Plan, cluster: GroupWriter) -> str | None:
+    if plan.kind is Kind.DELETE_GROUP:
+        return cluster.delete_group(plan.group_id)
+    assert plan.instance_id is not None
+    return cluster.remove_member(plan.group_id, plan.instance_id)
 
 
 def _write_batch(group_id: str, action: Action, rows: Sequence[PartitionPlan], cluster: GroupWriter) -> Errors:

@@ -1,22 +1,30 @@
 """How far a plan is applied: which partitions are at the new offset, which at the old one, which elsewhere. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from assignors.model import TopicPartition
-from lag.reset.access import Errors
 from lag.reset.applying.checks import Commits, is_after, is_before
 from lag.reset.model import DEAD, Action, GroupReading, Kind, PartitionPlan, Plan
 
+Answers = Mapping[TopicPartition, str]
+"""What the coordinator said to the changes that were requested: ACCEPTED, or why not."""
+ACCEPTED = ""
+
 
 class Outcome(StrEnum):
-    """Where a partition is. UNPLANNED: the plan does not change it; FAILED: the coordinator refused the change."""
+    """Where a partition is.
+
+    FAILED: the coordinator refused the change. OVERWRITTEN: it accepted it, but something else had committed or deleted
+    the offset before it was read back. UNPLANNED: the plan does not change it.
+    """
 
     DONE = "done"
     NOT_DONE = "not_done"
     ELSEWHERE = "elsewhere"
     FAILED = "failed"
+    OVERWRITTEN = "overwritten"
     UNPLANNED = "unplanned"
 
 
@@ -63,27 +71,43 @@ def remaining(plan: Plan, now: GroupReading) -> str:
     return f"The static member {plan.instance_id} is still in the group" if removed else ""
 
 
-def results(plan: Plan, commits: Commits, errors: Errors | None = None) -> tuple[PartitionResult, ...]:
-    """A result for each partition of the plan. `errors` are those of the coordinator."""
-    return tuple(_result(row, commits, (errors or {}).get(row.tp, "")) for row in plan.partitions)
+def results(plan: Plan, commits: Commits, answers: Answers | None = None) -> tuple[PartitionResult, ...]:
+    """A result for each partition of the plan. Without `answers`, nothing was requested just now."""
+    return tuple(_result(row, commits, (answers or {}).get(row.tp)) for row in plan.partitions)
 
 
-def _result(row: PartitionPlan, commits: Commits, error: str) -> PartitionResult:
+def _result(row: PartitionPlan, commits: Commits, answer: str | None) -> PartitionResult:
     commit = commits.get(row.tp)
     now = None if commit is None else commit.offset
     return PartitionResult(
-        row.tp, _outcome(row, commits, error), row.from_offset, row.to_offset, now, error or row.reason
+        row.tp, _outcome(row, commits, answer), row.from_offset, row.to_offset, now, answer or row.reason
     )
 
 
-def _outcome(row: PartitionPlan, commits: Commits, error: str) -> Outcome:
+def _outcome(row: PartitionPlan, commits: Commits, answer: str | None) -> Outcome:
     if row.action is Action.NONE:
         return Outcome.UNPLANNED
     if is_after(row, commits):
         return Outcome.DONE
-    if error:
-        return Outcome.FAILED
+    if answer is not None:
+        return Outcome.OVERWRITTEN if answer == ACCEPTED else Outcome.FAILED
     return Outcome.NOT_DONE if is_before(row, commits) else Outcome.ELSEWHERE
+
+
+def overwritten(found: Sequence[PartitionResult]) -> str:
+    """The first partition that something else changed after it was written, and how many more; empty: none."""
+    rows = [each for each in found if each.outcome is Outcome.OVERWRITTEN]
+    if not rows:
+        return ""
+    more = f"; and {len(rows) - 1:,} more" if len(rows) > 1 else ""
+    return f"{rows[0].tp}: {overwritten_text(rows[0].to_offset, rows[0].now)}{more}"
+
+
+def overwritten_text(to_offset: int | None, now: int | None) -> str:
+    """What became of an offset that was written or deleted."""
+    if now is None:
+        return "written, but nothing is committed now: something else deleted it"
+    return f"{'deleted' if to_offset is None else 'written'}, but now at {now:,}: something else committed it"
 
 
 def is_done(found: Sequence[PartitionResult]) -> bool:

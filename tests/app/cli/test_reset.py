@@ -1,13 +1,18 @@
 """`groupscope reset` on a real broker: the whole story by command, exit codes, and a cluster that is read-only."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import typer
 
+from app.cli import reset as reset_command
+from assignors.model import TopicPartition
+from lag.cluster.connection.connect import open_manager
 from lag.cluster.group_client import GroupClient
 from lag.embedded.broker import EmbeddedKafka
+from lag.reset.model import Commit
 from tests.app.cli.commandline import Done, run
 from tests.support.member import Member
 from tests.support.reset_cluster import commits, group_client, make_topic, produce, unique
@@ -38,18 +43,18 @@ def group(client: GroupClient, topic: str) -> str:
 
 
 @pytest.fixture
-def reset(kafka: EmbeddedKafka) -> "Reset":
-    return Reset(kafka.bootstrap_servers)
+def reset(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> "Reset":
+    return Reset(kafka.bootstrap_servers, tmp_path_factory.mktemp("undo"))
 
 
 class Reset:
-    """`groupscope reset` with the broker's address."""
+    """`groupscope reset` with the broker's address, and a folder for its locks."""
 
-    def __init__(self, servers: str) -> None:
-        self._servers = servers
+    def __init__(self, servers: str, undo_folder: Path) -> None:
+        self._servers, self._env = servers, {"GROUPSCOPE_UNDO_FOLDER": str(undo_folder)}
 
     def __call__(self, *args: str) -> Done:
-        return run("reset", *args, "--bootstrap-server", self._servers, "--deadline", "60")
+        return run("reset", *args, "--bootstrap-server", self._servers, "--deadline", "60", env=self._env)
 
 
 def test_planned_applied_verified_undone(
@@ -117,6 +122,32 @@ def test_refused_while_active(
         assert "Stop these processes" in refused.err
     finally:
         member.leave()
+
+
+def test_what_something_else_committed_meanwhile_has_the_exit_code_of_what_is_not_done(
+    kafka: EmbeddedKafka, reset: Reset, topic: str, group: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    class Interrupted(GroupClient):
+        """Something else commits after the plan has been written."""
+
+        def commits(self, group_id: str) -> Mapping[TopicPartition, Commit]:
+            super().commit(group_id, commits(topic, {0: 9}))
+            return super().commits(group_id)
+
+    file = tmp_path / "plan.json"
+    assert reset("plan", group, "--to-earliest", "--all-topics", "--out", str(file)).code == 0
+    monkeypatch.setenv("GROUPSCOPE_UNDO_FOLDER", str(tmp_path))
+    monkeypatch.setattr(reset_command, "open_group_client", lambda its, wait_s: Interrupted(open_manager(its), wait_s))
+    with pytest.raises(typer.Exit) as ended:
+        reset_command.apply(file, allow_writes=True, yes=True, bootstrap_server=kafka.bootstrap_servers, deadline=60.0)
+    assert ended.value.exit_code == 3
+    shown = capsys.readouterr()
+    assert [line.split(maxsplit=5)[1:] for line in shown.out.splitlines()[1:3]] == [
+        ["0", "5", "0", "9", "written, but now at 9: something else committed it"],
+        ["1", "6", "0", "0", "at the new offset"],
+    ]
+    assert f"error: {topic}-0: written, but now at 9: something else committed it" in shown.err
 
 
 def test_what_cannot_be_planned_has_its_own_exit_code(reset: Reset, topic: str, group: str) -> None:

@@ -1,6 +1,6 @@
 """`groupscope reset` by an account that lacks an ACL: nothing is written, and the message says what to grant."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,8 +31,8 @@ class Account:
         produce(kafka.bootstrap_servers, self.topic, {0: 10})
         assert client.commit(self.group, commits(self.topic, {0: 5})) == {}
 
-    def __call__(self, *args: str) -> Done:
-        return run("reset", *args, "--config", self.config, "--deadline", "60")
+    def __call__(self, *args: str, env: Mapping[str, str] | None = None) -> Done:
+        return run("reset", *args, "--config", self.config, "--deadline", "60", env=env)
 
     def planned(self, folder: Path, *arguments: str) -> Path:
         plan = folder / "plan.json"
@@ -42,7 +42,7 @@ class Account:
         return plan
 
     def apply(self, plan: Path) -> Done:
-        return self("apply", str(plan), "--allow-writes", "--yes")
+        return self("apply", str(plan), "--allow-writes", "--yes", env={"GROUPSCOPE_UNDO_FOLDER": str(plan.parent)})
 
     @contextmanager
     def granted(self, operation: ACLOperation, kind: ResourceType, name: str) -> Iterator[None]:

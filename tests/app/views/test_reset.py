@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from app.documents.reset import applied_document
 from app.server.access.visitor import Grant, Role, Visitor
 from app.server.reset_task import Asked, FileRequest, GroupDeletion, MemberRemoval
 from app.server.source import Source
@@ -20,7 +21,10 @@ from app.views.reset.runs import MadePlan
 from assignors.model import TopicPartition
 from lag.errors import ConfigError
 from lag.model import GroupType
+from lag.reset.applying.apply import Applied
 from lag.reset.applying.undo import undo_plan
+from lag.reset.applying.verify import Outcome as ResetOutcome
+from lag.reset.applying.verify import PartitionResult, overwritten
 from lag.reset.asked.specification import (
     Current,
     Delete,
@@ -294,5 +298,25 @@ def test_the_tables_have_a_row_for_each_partition() -> None:
     assert tables.plan_frame(PLAN.partitions)["remark"].tolist() == ["", "the partition has no leader"]
     row = {"topic": "orders", "partition": 0, "outcome": "not_done", "from": 7, "to": 2, "now": 7, "error": None}
     deleted = {**row, "outcome": "done", "to": None, "now": None}
-    shown = tables.result_frame([row, deleted])["result"].tolist()
-    assert shown == ["at the old offset", "offset deleted"]
+    written = {**row, "outcome": "overwritten", "now": 4_711}
+    shown = tables.result_frame([row, deleted, written])["result"].tolist()
+    assert shown == [
+        "at the old offset",
+        "offset deleted",
+        "written, but now at 4,711: something else committed it",
+    ]
+
+
+def test_a_plan_that_something_else_has_overwritten_is_not_done(open_page: Open) -> None:
+    found = PartitionResult(TopicPartition("orders", 0), ResetOutcome.OVERWRITTEN, 7, 2, 4_711)
+    result = applied_document(Applied(PLAN, 0, (found,), overwritten([found])), None, None)
+    assert (result["done"], result["error"]) == (
+        False,
+        "orders-0: written, but now at 4,711: something else committed it",
+    )
+    page = with_plan(open_page("reset", group="billing"))
+    page.session_state["_reset_result"] = result
+    shown = page_text(page.run()).replace("\\", "")
+    assert "The plan was not fully applied" in shown
+    assert "orders-0: written, but now at 4,711: something else committed it" in shown
+    assert "0 of 1 partition at the new offset" in shown

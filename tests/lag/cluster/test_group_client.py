@@ -24,7 +24,7 @@ from lag.reset.planning.make_plan import Request, plan_offsets
 from lag.reset.remarks import record_text
 from tests.conftest import Demo
 from tests.support.known import known
-from tests.support.reset_cluster import commits, group_client, make_topic, now_ms, produce, unique
+from tests.support.reset_cluster import KeptUndo, commits, group_client, make_topic, now_ms, produce, unique
 from tests.support.waiting import wait_until
 
 
@@ -161,7 +161,7 @@ def test_a_partition_without_a_leader_takes_no_other_along(kafka3: EmbeddedKafka
         wait_until(leaderless, 120)
         plan = plan_offsets(client, Request(group, Earliest(), (topic,)))
         assert [row.action for row in plan.partitions].count(Action.NONE) == 1
-        applied = apply_plan(plan, client, lambda undo: None, now_ms)
+        applied = apply_plan(plan, client, KeptUndo(), now_ms)
         assert applied.is_done
         assert sorted(each.outcome for each in applied.results) == [Outcome.DONE, Outcome.DONE, Outcome.UNPLANNED]
         after = client.commits(group)

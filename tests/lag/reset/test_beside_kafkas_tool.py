@@ -18,6 +18,7 @@ from lag.reset.planning.make_plan import Request, plan_offsets
 from tests.oracle import offset_resets as tool
 from tests.support.known import known
 from tests.support.reset_cluster import (
+    KeptUndo,
     commits,
     delete_records,
     group_client,
@@ -141,14 +142,14 @@ def test_the_tool_undoes_what_we_applied(
 ) -> None:
     before = client.commits(group)
     plan = planned(client, group, Asked(to_latest=True))
-    undos: list[Plan] = []
-    assert apply_plan(plan, client, undos.append, now_ms).is_done
+    undos = KeptUndo()
+    assert apply_plan(plan, client, undos, now_ms).is_done
     assert client.commits(group) != before
     file = tmp_path / "undo.csv"
     file.write_text(offsets_csv(known(undo_plan(plan, 0)).partitions))
     tool.reset(kafka.bootstrap_servers, group, "--from-file", str(file), "--execute")
     assert client.commits(group) == before
-    assert [row.to_offset for row in undos[0].partitions] == [25, 3]
+    assert [row.to_offset for row in undos.plans[0].partitions] == [25, 3]
 
 
 def test_deleted_offsets(kafka: EmbeddedKafka, client: GroupClient, topic: str, group: str) -> None:
@@ -156,5 +157,5 @@ def test_deleted_offsets(kafka: EmbeddedKafka, client: GroupClient, topic: str, 
     client.commit(other, client.commits(group))
     tool.delete_offsets(kafka.bootstrap_servers, other, topic)
     plan = planned(client, group, Asked(delete_offsets=True), (topic,))
-    assert apply_plan(plan, client, lambda undo: None, now_ms).is_done
+    assert apply_plan(plan, client, KeptUndo(), now_ms).is_done
     assert client.commits(group) == client.commits(other) == {}

@@ -26,6 +26,7 @@ from lag.reset.summary import headline
 from tests.support.known import known
 from tests.support.member import Member
 from tests.support.reset_cluster import (
+    KeptUndo,
     commits,
     drop_topic,
     group_client,
@@ -64,7 +65,7 @@ def to_earliest(client: GroupClient, group: str) -> Plan:
 
 
 def applied(client: GroupClient, plan: Plan) -> Applied:
-    return apply_plan(plan, client, lambda undo: None, now_ms)
+    return apply_plan(plan, client, KeptUndo(), now_ms)
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
@@ -87,12 +88,12 @@ def test_refused_while_active_then_done_and_undone(
         member.leave()
     wait_until(lambda: not client.read(group, ()).is_active, 60)
     assert plan.group_type is (GroupType.CLASSIC if protocol == "classic" else GroupType.CONSUMER)
-    undos: list[Plan] = []
-    done = apply_plan(plan, client, undos.append, now_ms)
+    undos = KeptUndo()
+    done = apply_plan(plan, client, undos, now_ms)
     assert done.is_done
     assert client.commits(group) == commits(topic, dict.fromkeys(range(4), 0))
     assert verify_plan(plan, client).is_done
-    assert applied(client, undos[0]).is_done
+    assert applied(client, undos.plans[0]).is_done
     assert client.commits(group) == commits(topic, dict.fromkeys(range(4), 9))
     assert {each.outcome for each in verify_plan(plan, client).results} == {Outcome.NOT_DONE}
 
@@ -109,21 +110,21 @@ def test_nothing_is_written_where_the_undo_plan_cannot_be_stored(
     client: GroupClient, topic: str, group: str, tmp_path: Path
 ) -> None:
     before = client.commits(group)
-    files = UndoFiles(tmp_path / "missing" / "plan.json")
+    files = UndoFiles(tmp_path / "missing" / "plan.json", tmp_path)
     with pytest.raises(Exception, match="cannot be written"):
-        apply_plan(to_earliest(client, group), client, files.store, now_ms)
+        apply_plan(to_earliest(client, group), client, files, now_ms)
     assert client.commits(group) == before
 
 
 def test_the_audit_is_given_start_and_result_or_the_refusal(client: GroupClient, topic: str, group: str) -> None:
     events: list[ChangeEvent] = []
     plan = to_earliest(client, group)
-    apply_plan(plan, client, lambda undo: None, now_ms, events.append)
+    apply_plan(plan, client, KeptUndo(), now_ms, events.append)
     assert [event.step for event in events] == [Step.STARTED, Step.ENDED]
     assert known(events[1].applied).is_done
     client.commit(group, commits(topic, {0: 3}))
     with pytest.raises(ResetRefused):
-        apply_plan(plan, client, lambda undo: None, now_ms, events.append)
+        apply_plan(plan, client, KeptUndo(), now_ms, events.append)
     assert events[2].step is Step.REFUSED
     assert "is now at 3" in events[2].reason
 
@@ -151,11 +152,11 @@ def test_the_undo_restores_metadata_and_first_commits(client: GroupClient, topic
     before = {TopicPartition(topic, 0): Commit(5, "stream time")}
     client.commit(group, before)
     plan = plan_offsets(client, Request(group, Latest(), (topic,)))
-    undos: list[Plan] = []
-    apply_plan(plan, client, undos.append, now_ms)
+    undos = KeptUndo()
+    apply_plan(plan, client, undos, now_ms)
     assert client.commits(group) == commits(topic, dict.fromkeys(range(4), 10))
-    assert {row.action for row in undos[0].partitions} == {Action.SET, Action.DELETE}
-    applied(client, undos[0])
+    assert {row.action for row in undos.plans[0].partitions} == {Action.SET, Action.DELETE}
+    applied(client, undos.plans[0])
     assert client.commits(group) == before
 
 
@@ -202,10 +203,10 @@ def test_a_group_is_deleted_and_its_offsets_come_back(client: GroupClient, topic
     before = client.commits(group)
     plan = plan_group_deletion(client, group)
     assert plan.kind is Kind.DELETE_GROUP
-    undos: list[Plan] = []
-    assert apply_plan(plan, client, undos.append, now_ms).is_done
+    undos = KeptUndo()
+    assert apply_plan(plan, client, undos, now_ms).is_done
     assert client.read(group, ()).type is None
-    assert applied(client, undos[0]).is_done
+    assert applied(client, undos.plans[0]).is_done
     assert client.commits(group) == before
 
 
@@ -231,10 +232,10 @@ def _deletion(client: GroupClient, group: str) -> Plan | None:
 def test_deleted_offsets_come_back(client: GroupClient, topic: str, group: str) -> None:
     before = client.commits(group)
     plan = plan_offsets(client, Request(group, Delete(), (f"{topic}:1,2",)))
-    undos: list[Plan] = []
-    assert apply_plan(plan, client, undos.append, now_ms).is_done
+    undos = KeptUndo()
+    assert apply_plan(plan, client, undos, now_ms).is_done
     assert client.commits(group).keys() == {TopicPartition(topic, 0), TopicPartition(topic, 3)}
-    assert applied(client, undos[0]).is_done
+    assert applied(client, undos.plans[0]).is_done
     assert client.commits(group) == before
 
 

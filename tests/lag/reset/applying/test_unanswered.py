@@ -15,6 +15,7 @@ from lag.offsets import PartitionLag
 from lag.reset.applying import verify
 from lag.reset.applying.apply import Applied, ChangeEvent, apply_plan
 from lag.reset.model import Action, Commit, GroupReading, Kind, PartitionPlan, Plan, Position, planned_member
+from tests.support.reset_cluster import KeptUndo
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 UNANSWERED = ConnectError("The coordinator did not answer", "Try again")
@@ -86,7 +87,7 @@ def applied(group: Group, kind: Kind = Kind.OFFSETS) -> tuple[Applied | Groupsco
         plan = replace(plan, partitions=(), members=(planned_member(POD_1),), instance_id="pod-1")
     events: list[ChangeEvent] = []
     try:
-        found: Applied | GroupscopeError = apply_plan(plan, group, lambda _: None, lambda: 1, events.append, batch=1)
+        found: Applied | GroupscopeError = apply_plan(plan, group, KeptUndo(), lambda: 1, events.append, batch=1)
     except GroupscopeError as error:
         found = error
     return found, [Change(plan, "me", "", "c").step(event).outcome for event in events]
