@@ -1,9 +1,13 @@
 """Do this next: the commands to paste, the effect of the change, and the what-if that it opens."""
 
+import shlex
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from kafka import KafkaProducer
 from streamlit.testing.v1 import AppTest
 
 from app.ui import state
@@ -11,15 +15,23 @@ from app.ui.labs import link_codec
 from app.views.group.answer.commands import Tools, commands
 from app.views.group.answer.reset_link import reset_link
 from app.views.group.view import GroupView, group_view
+from assignors.model import TopicPartition
 from assignors.whatif.events import Join, Restart
+from lag.cluster.connection.settings import load_settings
+from lag.cluster.reader import open_reader
 from lag.cluster.requests.error_codes import group_problem
+from lag.embedded.broker import EmbeddedKafka
 from lag.model import FOREVER, ClusterSnapshot, GroupType
-from lag.offsets import PartitionProblem
+from lag.offsets import UNKNOWN, PartitionProblem
+from lag.verdict.judge import judge
 from lag.verdict.status import Status
+from lag.verdict.window.sample_window import SampleRing
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import asked, page_text, title
+from tests.support.java import run_tool
 from tests.support.known import known
+from tests.support.reset_cluster import commits, group_client, make_topic, unique
 
 TOOLS = Tools("b:9092")
 SPECS = {spec.group_id: spec for spec in synthetic.specs()}
@@ -128,6 +140,53 @@ def test_partitions_that_are_well_are_never_reset_with_the_others() -> None:
     assert "--topic t --to-earliest" in lines(lost(30, of=30))[0]
     many, _ = seen(lost(900, of=901))
     assert reset_link(many) is None
+
+
+def held(stable: Sequence[int]) -> synthetic.Spec:
+    """A group held on partitions of its topic with these last stable offsets, and OK on one more partition."""
+    rows = [synthetic.Row("t", at, 9_000, 9_100, 0, Status.HELD, stable=its) for at, its in enumerate(stable)]
+    return replace(SPECS["tx-reader"], rows=(*rows, synthetic.Row("t", len(stable), 100, 100, 0, Status.OK)))
+
+
+def test_a_transaction_is_aborted_on_every_partition_that_it_holds() -> None:
+    """`kafka-transactions abort` writes the marker to one partition: the others stayed held."""
+    shown, aborted = commands(*seen(held([9_000, 9_010, 9_020, 9_030, 9_040])), TOOLS)
+    abort = "kafka-transactions --bootstrap-server b:9092 abort --topic t --partition"
+    assert aborted.line.split("\n") == [f"{abort} {at} --start-offset {9_000 + 10 * at}" for at in range(5)]
+    assert aborted.purpose == "Abort its transaction if the producer is gone, on each of 5 partitions"
+    assert [line.rsplit(" ", 1)[1] for line in shown.line.split("\n")] == ["0", "1", "2", "3", "4"]
+
+
+def test_no_transaction_is_aborted_at_a_last_stable_offset_that_is_unknown() -> None:
+    shown, aborted = lines(held([9_000, UNKNOWN]))
+    assert shown.count("\n") == 1
+    assert aborted.endswith("--partition 0 --start-offset 9000")
+    assert len(lines(held([UNKNOWN]))) == 1
+
+
+def test_the_commands_end_a_transaction_that_hangs_on_five_partitions(kafka: EmbeddedKafka) -> None:
+    topic, group = unique("hangs"), unique("reader")
+    make_topic(kafka.bootstrap_servers, topic, 5)
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, transactional_id=topic)
+    producer.init_transactions()
+    producer.begin_transaction()
+    for partition in range(5):
+        producer.send(topic, b"held", partition=partition).get(30)
+    settings = load_settings(kafka.bootstrap_servers, None, {})
+    with group_client(kafka.bootstrap_servers) as client, closing(open_reader(settings, "test")) as reader:
+        client.commit(group, commits(topic, dict.fromkeys(range(5), 0)))
+        ring = SampleRing()
+        for number in range(1, 5):
+            snapshot = reader.read(number, 20_000 * number)
+            window = ring.append(snapshot)
+        view = group_view(known(snapshot.group(group)), snapshot, judge(snapshot, window))
+        assert view.partitions_with(Status.HELD) == [TopicPartition(topic, partition) for partition in range(5)]
+        for command in commands(view, snapshot, Tools(kafka.bootstrap_servers)):
+            for line in command.line.split("\n"):
+                run_tool("org.apache.kafka.tools.TransactionsCommand", *shlex.split(line)[1:])
+        after = known(reader.read(5, 100_000).group(group))
+        assert [(row.last_stable, row.log_end) for row in after.partitions] == [(2, 2)] * 5
+    producer.close(0)
 
 
 @pytest.mark.parametrize("retention_ms", [None, FOREVER])

@@ -18,7 +18,7 @@ MOST_PARTITIONS_NAMED = 20
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line, and what it is for."""
+    """A command line, or several, each on a line of its own, and what they are for."""
 
     purpose: str
     line: str
@@ -48,8 +48,8 @@ def commands(view: GroupView, snapshot: ClusterSnapshot, tools: Tools) -> list[C
             return [_read_record(worst, worst.committed, tools)]
         case Status.LOST if worst is not None:
             return [_retention(worst, snapshot, tools)]
-        case Status.HELD if worst is not None:
-            return _transaction(worst, tools)
+        case Status.HELD if affected:
+            return _transactions(affected, tools)
         case Status.BEYOND_END if affected:
             return [_reset(view, affected, tools)]
         case Status.TOPIC_DELETED if affected:
@@ -106,14 +106,27 @@ def _retention(row: PartitionLag, snapshot: ClusterSnapshot, tools: Tools) -> Co
     return Command(f"Keep records for {kept}", tools.line("kafka-configs", *change))
 
 
-def _transaction(row: PartitionLag, tools: Tools) -> list[Command]:
-    """The last stable offset is where the oldest open transaction starts (KIP-664)."""
-    where = ["--topic", row.tp.topic, "--partition", str(row.tp.partition)]
-    abort = ["abort", *where, "--start-offset", str(row.last_stable)]
+def _transactions(held: Sequence[PartitionLag], tools: Tools) -> list[Command]:
+    """`abort` ends a transaction on one partition only, so each partition that the group is held on has a line.
+
+    The last stable offset is where the oldest open transaction of a partition starts (KIP-664).
+    """
+    at = {("--topic", row.tp.topic, "--partition", str(row.tp.partition)): row.last_stable for row in held}
+    starts = {where: ("--start-offset", str(offset)) for where, offset in at.items() if offset is not None}
+    show = [tools.line("kafka-transactions", "describe-producers", *where) for where in at]
+    abort = [tools.line("kafka-transactions", "abort", *where, *start) for where, start in starts.items()]
     return [
-        Command("Show the producer of the transaction", tools.line("kafka-transactions", "describe-producers", *where)),
-        Command("Abort its transaction if the producer is gone", tools.line("kafka-transactions", *abort)),
+        Command(f"Show the producer of the transaction{_on_each(show)}", "\n".join(show)),
+        *(
+            [Command(f"Abort its transaction if the producer is gone{_on_each(abort)}", "\n".join(abort))]
+            if abort
+            else []
+        ),
     ]
+
+
+def _on_each(lines: Sequence[str]) -> str:
+    return "" if len(lines) == 1 else f", on each of {len(lines):,} partitions"
 
 
 def _reset(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> Command:
