@@ -16,8 +16,8 @@ from benchmarks.child import answer
 from benchmarks.report import Row
 from lag.history.recorder import FLUSH_S, SnapshotRecorder
 from lag.history.store import History
-from lag.model import ClusterSnapshot, GroupSnapshot, Remainder
-from lag.offsets import OffsetTable, PartitionLag, PartitionRows
+from lag.model import ClusterSnapshot, GroupSnapshot, UnreadRange
+from lag.offsets import OffsetTable, PartitionRows
 from lag.polling.collector import Collector
 from lag.times import wall_clock_ms
 from lag.verdict.status import Status
@@ -88,9 +88,9 @@ class Cluster:
         groups = tuple(_moved(group, at, offsets) for at, group in enumerate(self._first.groups))
         return replace(self._first, number=number, at_ms=at_ms, offsets=offsets, groups=groups)
 
-    def remainders(self, rows: Sequence[PartitionLag]) -> Sequence[Remainder]:
+    def unread(self, ranges: Sequence[UnreadRange]) -> Sequence[None]:
         """Nothing is known of what is in the partitions."""
-        return [Remainder.UNKNOWN for _ in rows]
+        return [None for _ in ranges]
 
     def close(self) -> None:
         """There is nothing to close."""

@@ -21,11 +21,35 @@ def is_internal_group(group_id: str) -> bool:
 
 
 class Remainder(StrEnum):
-    """What a read_committed consumer can still read between a committed offset and the log end."""
+    """What a read_committed consumer can still read between a committed offset and the log end.
+
+    MARKERS_ONLY: nothing; only transaction markers and aborted records are left.
+    """
 
     RECORDS = "records"
     MARKERS_ONLY = "markers_only"
     UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadRange:
+    """The offsets of a partition from `first` to below `end`, which a group has not committed."""
+
+    tp: TopicPartition
+    first: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What a check of the log found in an `UnreadRange`: nothing that a read_committed consumer reads below `passed`.
+
+    `has_records`: the batch after it has a record for such a consumer. `reason`: why the log could not be read on.
+    """
+
+    passed: int
+    has_records: bool = False
+    reason: str | None = None
 
 
 class GroupType(StrEnum):

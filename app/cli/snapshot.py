@@ -18,9 +18,9 @@ from lag.cluster.reader import open_reader
 from lag.errors import GroupscopeError
 from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal
 from lag.partition_lag import totals
+from lag.polling.evaluation import Evaluator, default_policy
+from lag.polling.report import Report
 from lag.times import wall_clock_ms
-from lag.verdict.judge import judge
-from lag.verdict.window.sample_window import SampleRing
 
 DASH = "-"
 INCOMPLETE = 3
@@ -47,12 +47,13 @@ def snapshot(
     json: Json = False,
 ) -> None:
     """Read every group once: state, members, offsets and lag."""
-    cluster, wanted = read_once(bootstrap_server, config, deadline), Filter(group or (), state or (), lag_at_least)
+    report, wanted = read_once(bootstrap_server, config, deadline), Filter(group or (), state or (), lag_at_least)
+    cluster = report.snapshot
     if missing := [group_id for group_id in wanted.groups if cluster.group(group_id) is None]:
         raise _unknown(missing, cluster)
     shown = [(g, lag) for g, lag in zip(cluster.groups, totals(cluster), strict=True) if wanted.admits(g, lag)]
     if json:
-        emit_json(snapshot_document(judge(cluster, SampleRing().append(cluster)), shown))
+        emit_json(snapshot_document(report.health, shown))
     else:
         listed = [(g, lag) for g, lag in shown if wanted.groups or not g.internal]
         _print(cluster, listed, detailed=bool(wanted.groups))
@@ -85,11 +86,11 @@ def _unknown(missing: Sequence[str], snapshot: ClusterSnapshot) -> GroupscopeErr
     )
 
 
-def read_once(bootstrap: str | None, config: Path | None, deadline_s: float) -> ClusterSnapshot:
-    """One snapshot over a connection of its own."""
+def read_once(bootstrap: str | None, config: Path | None, deadline_s: float) -> Report:
+    """One poll over a connection of its own."""
     settings = load_settings(bootstrap, config, os.environ)
     with closing(open_reader(settings, settings.name, deadline_s)) as reader:
-        return reader.read(1, wall_clock_ms())
+        return Evaluator(default_policy).evaluate(reader, 1, wall_clock_ms())
 
 
 def _print(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTotal]], detailed: bool) -> None:

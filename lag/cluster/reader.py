@@ -20,8 +20,7 @@ from lag.cluster.requests.metadata import Metadata
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
 from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
 from lag.merged_problems import merged
-from lag.model import Broker, ClusterSnapshot, GroupType, Problem, Remainder, Scope
-from lag.offsets import PartitionLag
+from lag.model import Broker, ClusterSnapshot, GroupType, Problem, Scope, Unread, UnreadRange
 
 RETENTION_EVERY = 30
 """Topic settings are read in every n-th poll: they change rarely and need a request per thousand topics."""
@@ -42,6 +41,7 @@ class ClusterReader:
         self._polls = 0
         self._retention: dict[str, metadata.Retention] = {}
         self._leaders: Mapping[str, Sequence[int]] = {}
+        self._failed: dict[int, Problem] = {}
         self._coordinators = NOT_VISIBLE
         self._listed = ListedGroups()
 
@@ -51,20 +51,14 @@ class ClusterReader:
         self._polls += 1
         return snapshot
 
-    def remainders(self, rows: Sequence[PartitionLag]) -> list[Remainder]:
-        """What a consumer can still read in each of `rows` of the last snapshot: a small fetch for each."""
-        return self._connection.manager.run(self._remainders, rows)
+    def unread(self, ranges: Sequence[UnreadRange]) -> list[Unread | None]:
+        """What read_committed consumers still read in `ranges`: a few small fetches; None where there was no time."""
+        return self._connection.manager.run(self._unread, ranges)
 
-    async def _remainders(self, rows: Sequence[PartitionLag]) -> list[Remainder]:
+    async def _unread(self, ranges: Sequence[UnreadRange]) -> list[Unread | None]:
         client = PollClient(self._connection.manager, self._deadline_s)
-        return [await self._remainder(client, row) for row in rows]
-
-    async def _remainder(self, client: PollClient, row: PartitionLag) -> Remainder:
-        leaders = self._leaders.get(row.tp.topic, ())
-        if row.committed is None or row.log_end is None or row.tp.partition >= len(leaders):
-            return Remainder.UNKNOWN
-        node = leaders[row.tp.partition]
-        return await unread_check.check(client, unread_check.UnreadRange(row.tp, row.committed, row.log_end, node))
+        client.failed |= self._failed  # a broker that was silent in this poll does not cost another deadline
+        return await unread_check.check(client, self._leaders, ranges)
 
     def broker_version(self) -> str:
         """The Kafka version that follows from the APIs of the brokers; clients cannot see the exact version."""
@@ -92,6 +86,7 @@ class ClusterReader:
         meta = self._with_retention(poll.meta)
         denied = await poll.denied()
         hidden = await self._listed.hidden(client, poll.groups, meta.coordinators)
+        self._failed = client.failed
         return assemble.snapshot(
             assemble.Read(
                 cluster=self._cluster,

@@ -1,66 +1,118 @@
-"""Whether a small lag is records or only transaction markers: a bounded read_committed fetch from the committed offset.
+"""Whether anything is left to read: bounded read_committed fetches from the committed offset on.
 
-A committed transaction ends with a control record. A consumer that has read all data and commits the next offset stays
-1 behind; from offsets alone, that looks like an unread record.
+A transaction ends with a control record, and the records of an aborted one stay in the log. A read_committed consumer
+gets neither, so one that has read everything and commits the offset after its last record stays behind the log end.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
 
+from kafka.future import Future
 from kafka.protocol.consumer import IsolationLevel
 from kafka.record import MemoryRecords
 from kafka.record.default_records import DefaultRecordBatch
 
 from assignors.model import TopicPartition
 from lag.cluster.group_records import ABORT, UNREADABLE, control_type
+from lag.cluster.requests.error_codes import error_name
 from lag.cluster.requests.messages import Message, fetch_request
+from lag.cluster.requests.metadata import NO_LEADER
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
-from lag.model import Remainder
+from lag.model import Unread, UnreadRange
 
 FETCH_BYTES = 65_536
+"""Of one fetch. A broker returns the first batch whole, however large it is (KIP-74)."""
 
-Aborted = Sequence[tuple[int, int]]
-"""(first offset, producer id) of aborted transactions, ascending."""
+MOST_FETCHES = 20
+MOST_S = 0.5
+"""Per poll and broker: so many fetches, none of which begins later than this. The next poll continues."""
 
-
-@dataclass(frozen=True, slots=True)
-class UnreadRange:
-    """The offsets from `committed` to `log_end`, on leader `node`."""
-
-    tp: TopicPartition
-    committed: int
-    log_end: int
-    node: int
+NO_REPLICA = -1
 
 
-async def check(client: PollClient, unread: UnreadRange) -> Remainder:
-    """What a read_committed consumer would still read.
+async def check(
+    client: PollClient, leaders: Mapping[str, Sequence[int]], ranges: Sequence[UnreadRange]
+) -> list[Unread | None]:
+    """What is found in each of `ranges`, all brokers at the same time; None: there was no time.
 
-    UNKNOWN if one fetch does not reach the log end, and for what cannot be decoded: one log must not fail a poll.
+    Each range gets one fetch before any gets a second one. What fails has a reason: one log must not fail a poll.
     """
+    led: dict[int, list[UnreadRange]] = defaultdict(list)
+    for its in dict.fromkeys(ranges):
+        led[_leader(leaders, its.tp)].append(its)
+    found = {its: Unread(its.first, reason="the partition has no leader") for its in led.pop(NO_LEADER, ())}
+    until_s = time.monotonic() + MOST_S
+    tasks: list[Future] = [client.start(_on_broker, client, node, mine, until_s, found) for node, mine in led.items()]
+    for task in tasks:
+        await task
+    return [found.get(its) for its in ranges]
+
+
+def _leader(leaders: Mapping[str, Sequence[int]], tp: TopicPartition) -> int:
+    nodes = leaders.get(tp.topic, ())
+    return nodes[tp.partition] if tp.partition < len(nodes) else NO_LEADER
+
+
+async def _on_broker(
+    client: PollClient, node: int, ranges: Sequence[UnreadRange], until_s: float, found: dict[UnreadRange, Unread]
+) -> None:
+    queue = deque(ranges)
+    for _ in range(MOST_FETCHES):
+        if not queue or time.monotonic() > until_s:
+            return
+        its = queue.popleft()
+        at = found[its].passed if its in found else its.first
+        found[its] = now = await _read_from(client, node, its, at)
+        if at < now.passed < its.end and not now.has_records and now.reason is None:
+            queue.append(its)
+
+
+async def _read_from(client: PollClient, node: int, unread: UnreadRange, offset: int) -> Unread:
     try:
-        answer = await client.send(unread.node, _request(unread))
-    except (BrokerFailed, UnsupportedRequest):
-        return Remainder.UNKNOWN
+        answer = await client.send(node, _request(unread.tp, offset))
+    except BrokerFailed as failure:
+        return Unread(offset, reason=failure.problem.cause)
+    except UnsupportedRequest:
+        return Unread(offset, reason=f"broker {node} is too old to read committed records")
     parts = [part for topic in answer.responses for part in topic.partitions]
-    if answer.error_code or len(parts) != 1 or parts[0].error_code:
-        return Remainder.UNKNOWN
-    aborted = sorted((its.first_offset, its.producer_id) for its in parts[0].aborted_transactions or ())
-    try:
-        return remainder(list(_batches(parts[0].records)), aborted, unread.committed, unread.log_end)
-    except UNREADABLE:
-        return Remainder.UNKNOWN
+    if code := answer.error_code or next((part.error_code for part in parts), 0):
+        return Unread(offset, reason=error_name(code))
+    if len(parts) != 1:  # so answers a broker that throttles us
+        return Unread(offset, reason=f"the answer of broker {node} does not include it")
+    return read_on(parts[0], offset, unread.end)
 
 
-def _request(unread: UnreadRange) -> Message:
+def _request(tp: TopicPartition, offset: int) -> Message:
     return fetch_request(
-        unread.tp.topic,
-        {unread.tp.partition: unread.committed},
+        tp.topic,
+        {tp.partition: offset},
         IsolationLevel.READ_COMMITTED,
         partition_bytes=FETCH_BYTES,
         answer_bytes=FETCH_BYTES,
         wait_ms=0,
     )
+
+
+def read_on(part: Message, offset: int, end: int) -> Unread:
+    """What a read_committed consumer gets of this answer to a fetch from `offset` on, as in Java's `CompletedFetch`."""
+    pending = sorted((its.first_offset, its.producer_id) for its in part.aborted_transactions or ())
+    aborting, reached = set[int](), offset
+    try:
+        for batch in _batches(part.records):
+            while pending and pending[0][0] <= batch.last_offset:
+                aborting.add(pending.pop(0)[1])
+            if batch.is_control_batch:
+                if _is_abort(batch):
+                    aborting.discard(batch.producer_id)
+            elif not (batch.is_transactional and batch.producer_id in aborting) and _has_record(batch, offset):
+                return Unread(reached, has_records=True)
+            reached = max(reached, batch.next_offset)
+    except UNREADABLE as error:
+        return Unread(reached, reason=f"the batch at offset {reached:,} cannot be decoded: {error}")
+    if _is_empty_to(part, end):
+        return Unread(end)
+    return Unread(reached, reason=None if reached > offset else "the broker returned no records")
 
 
 def _batches(records: bytes | None) -> Iterator[DefaultRecordBatch]:
@@ -73,20 +125,13 @@ def _batches(records: bytes | None) -> Iterator[DefaultRecordBatch]:
         yield batch
 
 
-def remainder(batches: Sequence[DefaultRecordBatch], aborted: Aborted, committed: int, log_end: int) -> Remainder:
-    """RECORDS if a batch has committed data from `committed` on; MARKERS_ONLY if there is none up to `log_end`."""
-    pending, aborting = list(aborted), set[int]()
-    reached = committed
-    for batch in batches:
-        while pending and pending[0][0] <= batch.base_offset:
-            aborting.add(pending.pop(0)[1])
-        if batch.is_control_batch:
-            if _is_abort(batch):
-                aborting.discard(batch.producer_id)
-        elif batch.last_offset >= committed and not (batch.is_transactional and batch.producer_id in aborting):
-            return Remainder.RECORDS
-        reached = max(reached, batch.next_offset)
-    return Remainder.MARKERS_ONLY if reached >= log_end else Remainder.UNKNOWN
+def _has_record(batch: DefaultRecordBatch, offset: int) -> bool:
+    """Whether it has a record at `offset` or later. A batch keeps its offsets when compaction removes records of it."""
+    if batch.last_offset < offset or not batch.records_count:
+        return False
+    if batch.records_count > offset - batch.base_offset:
+        return True
+    return any(record.offset >= offset for record in batch)
 
 
 def _is_abort(batch: DefaultRecordBatch) -> bool:
@@ -94,3 +139,9 @@ def _is_abort(batch: DefaultRecordBatch) -> bool:
     if record is None:  # compaction has removed the marker, and with it the records of its transaction
         return True
     return control_type(record) == ABORT
+
+
+def _is_empty_to(part: Message, end: int) -> bool:
+    """Whether the leader has no batch up to `end`: compaction has removed what was there."""
+    is_from_leader = part.preferred_read_replica == NO_REPLICA
+    return is_from_leader and not part.records and part.last_stable_offset >= end

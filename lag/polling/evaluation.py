@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from lag.generations.group_generations import Follower
-from lag.model import ClusterSnapshot, Remainder
-from lag.offsets import PartitionLag
+from lag.model import ClusterSnapshot, Unread, UnreadRange
+from lag.polling import marker_checks
 from lag.polling.last_known import carry_forward
-from lag.polling.marker_checks import MarkerChecks
 from lag.polling.report import Report
 from lag.verdict.judge import Past, judge
 from lag.verdict.openings.open_verdicts import OpenVerdicts
@@ -24,8 +23,8 @@ class ClusterReader(Protocol):
     def read(self, number: int, at_ms: int) -> ClusterSnapshot:
         """Snapshot `number`, taken at `at_ms`. Raises GroupscopeError when nothing could be read."""
 
-    def remainders(self, rows: Sequence[PartitionLag]) -> Sequence[Remainder]:
-        """What a consumer can still read in each of `rows` of the last snapshot."""
+    def unread(self, ranges: Sequence[UnreadRange]) -> Sequence[Unread | None]:
+        """What read_committed consumers can still read in `ranges` of the last snapshot; None: not looked for."""
 
     def close(self) -> None:
         """Close every connection; a `read` in another thread fails."""
@@ -50,7 +49,7 @@ def default_policy() -> Reading[Policy]:
 
 
 class Evaluator:
-    """The state between polls that verdicts need: samples, open verdicts, and what is known of transaction markers."""
+    """The state between polls that verdicts need: samples and open verdicts."""
 
     def __init__(
         self, read_policy: ReadPolicy, follower: Follower | None = None, last_verdicts: LastVerdicts = no_verdicts
@@ -59,7 +58,6 @@ class Evaluator:
         self._verdicts = OpenVerdicts()
         self._onsets, self._is_resumed = GroupOnsets.none(), False
         self._samples = SampleRing()
-        self._marker_checks = MarkerChecks()
         self._last: ClusterSnapshot | None = None
 
     def evaluate(self, reader: ClusterReader, number: int, at_ms: int) -> Report:
@@ -72,9 +70,13 @@ class Evaluator:
         self._resume(snapshot, reading.value)
         past = Past(self._onsets, follower, follower is not None and follower.reads_all())
         rules = reading.value.rules_of([group.group_id for group in snapshot.groups])
-        found = judge(snapshot, window, rules, self._marker_checks.column(snapshot), past)
+        found = judge(snapshot, window, rules, marker_checks.remainders(snapshot, self._samples.waiting), past)
+        checks = marker_checks.look(found, self._samples.waiting, reader.unread)
+        checked = self._samples.checked(window, checks.rows, checks.found)
+        if checks.refutes:
+            window = checked
+            found = judge(snapshot, window, rules, marker_checks.remainders(snapshot, self._samples.waiting), past)
         self._onsets = found.onsets or self._onsets
-        self._marker_checks.look(found, reader.remainders)
         self._last = snapshot
         self._verdicts, health = self._verdicts.after(found, reading.value)
         return Report(snapshot, health, window, reading.problem)

@@ -1,73 +1,91 @@
-"""Results of checks whether a small constant lag is records or transaction markers; valid until the offsets change."""
+"""Checks whether a lag that does not move is work, or only transaction markers and aborted records.
+
+What a check found is kept in `Waiting` with the samples, until the committed offset moves: when the log grows, the next
+check goes on where the last one ended.
+"""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from assignors.model import TopicPartition
-from lag.model import ClusterSnapshot, Remainder
-from lag.offsets import PartitionLag
+from lag.model import ClusterSnapshot, Unread, UnreadRange
+from lag.offsets import UNKNOWN, Flags, Ints, OffsetTable
 from lag.verdict.health import Health
-from lag.verdict.rules.status_rules import REMAINDERS, RemainderCodes
+from lag.verdict.row_index import group_of_row
+from lag.verdict.rules.status_rules import MARKERS_ONLY, RECORDS, RemainderCodes
+from lag.verdict.waiting import Waiting
 
 CHECKS_PER_POLL = 20
-"""Each check is a fetch of at most 64 KB; further rows are checked in the next poll."""
+"""Each check is a fetch of some 64 KB, or a few; further rows are checked in the next poll."""
 
-Ask = Callable[[Sequence[PartitionLag]], Sequence[Remainder]]
-"""Returns what a consumer can still read in each of these rows."""
-
-
-class MarkerChecks:
-    """Remembers what was found for (group, partition) at the offsets it was found at, the latest last."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, TopicPartition], tuple[int | None, int | None, Remainder]] = {}
-        self._turns = np.zeros(0, np.int64)
-
-    def column(self, snapshot: ClusterSnapshot) -> RemainderCodes:
-        """uint8[n]: what is known of each row of the offset table. Drops results whose offsets have changed."""
-        left = np.zeros(len(snapshot.offsets), np.uint8)
-        self._turns = np.zeros(len(snapshot.offsets), np.int64)
-        for turn, ((group_id, tp), (committed, log_end, found)) in enumerate(list(self._found.items()), 1):
-            row = _row_of(snapshot, group_id, tp)
-            if row is None or row[1] != (committed, log_end):
-                del self._found[group_id, tp]
-            else:
-                left[row[0]] = REMAINDERS.index(found)
-                self._turns[row[0]] = turn
-        return left
-
-    def look(self, health: Health, ask: Ask) -> None:
-        """Check the rows that need it, at most CHECKS_PER_POLL: first those that were never checked.
-
-        Some stay unknown for good, as without the ACL to read the topic; they must not hold up the others.
-        `column` was called for the same snapshot.
-        """
-        needed = np.asarray(health.needs_marker_check, np.int64)
-        first = needed[np.argsort(self._turns[needed], kind="stable")][:CHECKS_PER_POLL]
-        wanted = [_named(health.snapshot, int(row)) for row in first]
-        if not wanted:
-            return
-        for (group_id, row), found in zip(wanted, ask([row for _, row in wanted]), strict=True):
-            self._found.pop((group_id, row.tp), None)
-            self._found[group_id, row.tp] = (row.committed, row.log_end, found)
+Ask = Callable[[Sequence[UnreadRange]], Sequence[Unread | None]]
+"""Returns what a read_committed consumer can still read in each of these ranges; None where it was not looked for."""
 
 
-def _row_of(
-    snapshot: ClusterSnapshot, group_id: str, tp: TopicPartition
-) -> tuple[int, tuple[int | None, int | None]] | None:
-    """The table's row of a group's partition, with its committed and log end offset."""
-    number = snapshot.by_group.get(group_id)
-    if number is None:
-        return None
-    first = snapshot.offsets.rows(number).start
-    for at, row in enumerate(snapshot.groups[number].partitions):
-        if row.tp == tp:
-            return first + at, (row.committed, row.log_end)
-    return None
+class Checks(NamedTuple):
+    """Rows of the offset table (int64[n]) and what was found in the log of each.
+
+    `refutes`: there is less to read than a verdict took for granted.
+    """
+
+    rows: Ints
+    found: Sequence[Unread]
+    refutes: bool
 
 
-def _named(snapshot: ClusterSnapshot, table_row: int) -> tuple[str, PartitionLag]:
-    number = int(np.searchsorted(snapshot.offsets.bounds, table_row, side="right")) - 1
-    group = snapshot.groups[number]
-    return group.group_id, group.partitions[table_row - snapshot.offsets.rows(number).start]
+def remainders(snapshot: ClusterSnapshot, waiting: Waiting) -> RemainderCodes:
+    """uint8[n]: what checks tell about each row of the offset table, up to its present log end."""
+    table = snapshot.offsets
+    log_end = table.ends.log_end[table.end]
+    is_passed = (table.lag > 0) & (waiting.passed >= log_end)
+    codes = np.where(is_passed, MARKERS_ONLY, np.where(waiting.has_records == 1, RECORDS, 0))
+    return codes.astype(np.uint8)
+
+
+def look(health: Health, waiting: Waiting, ask: Ask) -> Checks:
+    """Check the logs of the rows that need it most, at most CHECKS_PER_POLL."""
+    table = health.snapshot.offsets
+    wanted = _in_order(health, waiting)[:CHECKS_PER_POLL]
+    first, end = np.maximum(table.committed, waiting.passed)[wanted], _readable_end(table)[wanted]
+    ranges = [
+        UnreadRange(table.ends.tp(int(table.end[row])), low, high)
+        for row, low, high in zip(wanted, first.tolist(), end.tolist(), strict=True)
+    ]
+    answers = ask(ranges) if ranges else ()
+    found = [its for its in answers if its is not None]
+    rows = wanted[[its is not None for its in answers]]
+    passed = np.array([its.passed for its in found], np.int64)
+    is_less = passed > np.maximum(table.committed, waiting.passed)[rows]
+    return Checks(rows, found, bool(_in_doubt(health, rows[is_less]).any()))
+
+
+def _in_doubt(health: Health, rows: Ints) -> Flags:
+    """bool[n]: the verdict on the row takes for granted that there are records to read. In the first poll, on any."""
+    return np.isin(rows, health.needs_marker_check) | (len(health.times_ms) == 1)
+
+
+def _readable_end(table: OffsetTable) -> Ints:
+    """int64[n]: where read_committed consumers stop: the last stable offset; where it is unknown, the log end."""
+    log_end, stable = table.ends.log_end[table.end], table.ends.last_stable[table.end]
+    return np.where(stable == UNKNOWN, log_end, np.minimum(stable, log_end))
+
+
+def _in_order(health: Health, waiting: Waiting) -> Ints:
+    """int64[n]: rows with a lag that did not move since the last poll and may be nothing to read.
+
+    First those with a verdict that it would refute; of these, those that failed before come last, because some fail for
+    good, as without the ACL to read the topic. Then groups with members, and small lags, which are more often markers.
+    """
+    snapshot = health.snapshot
+    table, now_ms = snapshot.offsets, snapshot.at_ms
+    left = _readable_end(table) - np.maximum(table.committed, waiting.passed)
+    unmoved = (waiting.unmoved_ms < now_ms) | (waiting.first_ms == now_ms)
+    is_open = (table.lag > 0) & (table.problem == 0) & (left > 0) & (waiting.has_records != 1) & unmoved
+    rows = np.flatnonzero(is_open)
+    calm = ~_in_doubt(health, rows)
+    empty = np.array([group.has_no_members for group in snapshot.groups], np.bool_)
+    failed_ms = waiting.failed_ms[rows]
+    order = np.lexsort((left[rows], empty[group_of_row(table.bounds)[rows]], failed_ms, calm))
+    ordered: Ints = rows[order]
+    return ordered

@@ -52,7 +52,6 @@ class _Thresholds(BaseModel):
     min_samples: Samples | None = None
     min_s: Annotated[float, Field(gt=0, le=600), AfterValidator(_spanned)] | None = None
     marker_records: Records | None = None
-    check_records: Records | None = None
     commit_gap_factor: Annotated[float, Field(ge=0, le=100)] | None = None
     trend_samples: Annotated[int, Field(ge=3, le=MIN_SAMPLES)] | None = None
     noise_records: Records | None = None

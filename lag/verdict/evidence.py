@@ -239,8 +239,8 @@ def _why_ok(row: RowFacts) -> str:
         return f"{row.terms.offset} {row.committed:,}"
     if row.remainder == MARKERS_ONLY:
         return (
-            f"only transaction markers are left between {row.terms.offset} {row.committed:,} and log end "
-            f"{row.log_end:,}: no consumer can read them"
+            f"only transaction markers or aborted records are left between {row.terms.offset} {row.committed:,} and "
+            f"log end {row.log_end:,}: a read_committed consumer reads none of them"
         )
     if row.quiet:
         return f"{_unmoved(row)}: possibly only a transaction marker"

@@ -78,7 +78,7 @@ class GroupHealth:
     `unhealthy` counts the partitions of each status but OK. `worst` is the index in `GroupSnapshot.partitions` of the
     partition that the finding is about, None if it is about the whole group. Partitions whose lag may consist of
     transaction markers only do not count for the time lag and the drain time. `is_markers_only`: a check of the log
-    found nothing else in the whole lag, so that the time lag is 0.
+    found these and aborted records in the whole lag, and nothing else, so that the time lag is 0.
     """
 
     finding: Finding
@@ -129,10 +129,10 @@ class Health:
     """The verdicts on one snapshot. `groups` has the order of `snapshot.groups`; `times_ms` is int64[n_samples].
 
     `group_partitions` returns the partitions of a group by its number; pages call `partitions`. `needs_marker_check` is
-    int64[n], rows of the offset table with a small lag that does not move. `columns` has the numbers of all groups.
-    `onsets` is what the next verdicts need of these; None if the health was made without them. `openings` is None if
-    every poll is shown as it is. `remainders` is uint8[n_rows of the offset table], what checks of the log found; None:
-    no log was checked.
+    int64[n], rows of the offset table whose verdict a check of the log may refute. `columns` has the numbers of all
+    groups. `onsets` is what the next verdicts need of these; None if the health was made without them. `openings` is
+    None if every poll is shown as it is. `remainders` is uint8[n_rows of the offset table], what checks of the log
+    found; None: no log was checked.
     """
 
     snapshot: ClusterSnapshot

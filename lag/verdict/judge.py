@@ -88,8 +88,7 @@ def judge(
 class _Groups:
     """The verdicts of every group as arrays, from which its health is made on demand.
 
-    `needs_marker_check`: int64[n], rows of the offset table with a small lag that does not move, not yet checked for
-    markers.
+    `needs_marker_check`: int64[n], rows of the offset table whose verdict a check of the log may refute.
     """
 
     def __init__(

@@ -1,9 +1,11 @@
 """Since when records wait under the same committed offset: by the polls and the commit records seen so far."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from lag.model import Unread
 from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource, RowCommits
 
@@ -26,6 +28,10 @@ class Waiting(NamedTuple):
     back_ms       the last poll that saw it go back, and
     back_after_ms    the poll before that one
     back_commit_ms   the commit record that went back
+    passed        a check of the log found nothing from the committed offset to below this one that a read_committed
+                  consumer reads, and
+    has_records      1: a record that it reads comes next
+    failed_ms     the last poll whose check could not read on
     """
 
     committed: Ints
@@ -40,6 +46,9 @@ class Waiting(NamedTuple):
     back_ms: Ints
     back_after_ms: Ints
     back_commit_ms: Ints
+    passed: Ints
+    has_records: Ints
+    failed_ms: Ints
 
     @classmethod
     def none(cls, rows: int) -> "Waiting":
@@ -59,7 +68,9 @@ class Waiting(NamedTuple):
         known = read & (log_end != UNKNOWN)
         moved = read & (committed != self.committed)
         back = moved & (committed < self.committed)
-        held = (committed >= last_stable) & (last_stable < log_end)
+        passed = np.where(moved, UNKNOWN, self.passed)
+        position = np.maximum(committed, passed)
+        held = (position >= last_stable) & (last_stable < log_end)
         is_held = np.where(known & (last_stable != UNKNOWN), held, np.where(moved, 0, self.is_held == 1))
         goes_on = ~moved & (is_held == self.is_held) & (self.since_ms != UNKNOWN)
         waits = np.where(goes_on, self.since_ms, at_ms)
@@ -69,14 +80,25 @@ class Waiting(NamedTuple):
             seen_ms=np.where(read, at_ms, self.seen_ms),
             before_ms=np.where(moved, self.seen_ms, self.before_ms),
             is_held=is_held,
-            since_ms=np.where(known, np.where(log_end > committed, waits, UNKNOWN), self.since_ms),
+            since_ms=np.where(known, np.where(log_end > position, waits, UNKNOWN), self.since_ms),
             first_ms=np.where(self.first_ms == UNKNOWN, at_ms, self.first_ms),
             commit_ms=np.where(moved, UNKNOWN, self.commit_ms),
             commit_is_exact=np.where(moved, 0, self.commit_is_exact),
             back_ms=np.where(back, at_ms, self.back_ms),
             back_after_ms=np.where(back, self.seen_ms, self.back_after_ms),
             back_commit_ms=np.where(back, UNKNOWN, self.back_commit_ms),
+            passed=passed,
+            has_records=np.where(moved, UNKNOWN, self.has_records),
+            failed_ms=np.where(moved, UNKNOWN, self.failed_ms),
         )
+
+    def checked(self, at_ms: int, rows: Ints, found: Sequence[Unread]) -> "Waiting":
+        """The state after checks of the logs of these rows (int64[n]) in the poll `at_ms`."""
+        passed, has_records, failed_ms = self.passed.copy(), self.has_records.copy(), self.failed_ms.copy()
+        passed[rows] = [its.passed for its in found]
+        has_records[rows] = [its.has_records for its in found]
+        failed_ms[rows] = [UNKNOWN if its.reason is None else at_ms for its in found]
+        return self._replace(passed=passed, has_records=has_records, failed_ms=failed_ms)
 
     def _with_commits(self, commits: RowCommits) -> "Waiting":
         """A record counts if it has the polled offset: the records read may be older or newer than the poll.

@@ -21,8 +21,7 @@ from app.views.topics import tables as topics
 from app.views.topics import topic_tables
 from lag.generations.commit_runs import CommitRuns
 from lag.history.recorder import group_snapshots
-from lag.model import ClusterSnapshot, Remainder
-from lag.offsets import PartitionLag
+from lag.model import ClusterSnapshot, Unread, UnreadRange
 from lag.partition_lag import totals
 from lag.polling.evaluation import Evaluator, default_policy
 from lag.polling.report import CollectorStatus, Report
@@ -166,8 +165,8 @@ class Server:
     def read(self, number: int, at_ms: int) -> ClusterSnapshot:
         return self.world.snapshot(number)
 
-    def remainders(self, rows: Sequence[PartitionLag]) -> Sequence[Remainder]:
-        return [Remainder.RECORDS] * len(rows)
+    def unread(self, ranges: Sequence[UnreadRange]) -> Sequence[Unread]:
+        return [Unread(its.first, has_records=True) for its in ranges]
 
     def close(self) -> None:
         """Nothing is open."""

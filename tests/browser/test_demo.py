@@ -98,7 +98,7 @@ def test_group_page_says_its_verdict_in_words(group_page: Callable[[str], Page],
 
 def test_group_page_explains_a_lag_that_is_only_a_transaction_marker(open_page: Open, settled: None) -> None:
     page = open_page("/group?group=settlement-reporting")
-    expect(cell(page, "only transaction markers are left")).to_be_attached(timeout=60_000)
+    expect(cell(page, "only transaction markers or aborted records are left")).to_be_attached(timeout=60_000)
 
 
 def test_group_page_reads_on_a_phone(open_page: Open) -> None:

@@ -98,7 +98,8 @@ def predicate(health: GroupHealth, type_: GroupType, now_ms: int, zone: tzinfo) 
         case _:  # OK, and verdicts without a sentence of their own
             word = VERDICTS[finding.status].word
             if health.is_markers_only and lag.records:
-                return f"is {word}, {formats.plural(lag.records, 'offset')} behind: only transaction markers are left"
+                left = "only transaction markers or aborted records are left"
+                return f"is {word}, {formats.plural(lag.records, 'offset')} behind: {left}"
             behind = f", {formats.plural(lag.records, 'record')} behind" if lag.records else ""
             return f"is {word}{when}{behind}"
 

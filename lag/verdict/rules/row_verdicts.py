@@ -45,12 +45,15 @@ def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: Gr
     """The rows of some groups: group i has the rows `bounds[i]:bounds[i + 1]`."""
     group = group_of_row(bounds)
     lag = rates.lags(window.committed, window.log_start, window.log_end)
-    stats = status_rules.window_stats(window, lag, current, rules)
+    readable = rates.lags(window.positions(), window.log_start, window.log_end)
+    at_most = np.where(readable[-1] == UNKNOWN, current.lag, readable[-1])
+    to_read = current._replace(lag=np.minimum(current.lag, at_most))
+    stats = status_rules.window_stats(window, readable, to_read, rules)
     group_moved_ms = reduce_groups(np.maximum, stats.moved_ms, bounds, UNKNOWN)[group]
     no_members = groups.memberless[group]
-    codes = status_rules.row_status(stats, current, group_moved_ms, no_members, groups.shared[group], rules)
+    codes = status_rules.row_status(stats, to_read, group_moved_ms, no_members, groups.shared[group], rules)
     still = stats.quiet | no_members | (stats.moved_ms == UNKNOWN)
-    small = (codes == STATUS_CODE[Status.OK]) & still & status_rules.maybe_markers(current, rules)
+    small = (codes == STATUS_CODE[Status.OK]) & still & status_rules.maybe_markers(to_read, rules)
     maybe_markers = small | (current.remainder == status_rules.MARKERS_ONLY)
     return RowVerdicts(
         lag=np.where(window.committed > window.log_end, UNKNOWN, lag),  # beyond the end it is not 0
@@ -61,7 +64,7 @@ def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: Gr
         time_lag=_time_lag(window, current),
         drain_s=np.where(maybe_markers, np.nan, _drain(current, stats, codes, rules)),
         maybe_markers=maybe_markers,
-        needs_marker_check=status_rules.needs_marker_check(stats, current, no_members, rules),
+        needs_marker_check=(current.remainder == 0) & (small | np.isin(codes, status_rules.WAITS)),
     )
 
 
@@ -91,7 +94,8 @@ def _time_lag(window: RowWindow, current: CurrentRows) -> TimeLags:
 
     No consumer can read transaction markers, so none waits where only these are left.
     """
-    position = np.where(current.committed == UNKNOWN, UNKNOWN, np.maximum(current.committed, current.log_start))
+    passed = np.maximum(window.passed(), current.log_start)
+    position = np.where(current.committed == UNKNOWN, UNKNOWN, np.maximum(current.committed, passed))
     found = rates.time_lag(position, window.log_end, window.times_ms)
     unknown = current.lag == UNKNOWN
     none = (current.lag == 0) | (current.remainder == status_rules.MARKERS_ONLY)

@@ -9,7 +9,7 @@ The status of a partition is that of the first rule that holds:
    - held, if the committed offset has reached the last stable offset and an open transaction keeps that below the log
      end; in that time there was nothing that the group could have read;
    - ok, if the lag is one record, which may be a transaction marker that no consumer can read; a look into the log or
-     a second record decides;
+     a second record decides. What a look into the log has found to be no work is not part of a lag (`Waiting.passed`);
    - stalled, if another partition of the group moved after this one stopped moving;
    - stopped, if none did. In a group without members this holds only if the group committed earlier in the window,
      that is, its last member has just left.
@@ -53,6 +53,12 @@ _UNREAD = (
 UNREAD_CODES = np.array([problem_code(problem) for problem in _UNREAD], np.uint8)
 """Problems that leave an offset unread."""
 
+WAITS = np.array(
+    [STATUS_CODE[status] for status in (Status.STOPPED, Status.STALLED, Status.FALLING_BEHIND, Status.NO_MEMBERS)],
+    np.uint8,
+)
+"""Statuses that say that records wait, which a check of the log may refute."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -62,7 +68,6 @@ class Rules:
     min_samples      polls that a verdict about movement needs, and
     min_s            the time they must span (longer than 30 s, the commit interval of Kafka Streams)
     marker_records   up to this many unmoving records may be transaction markers until the log is checked; 0: stalled
-    check_records    up to this many unmoving records, the log is checked for transaction markers
     commit_gap_factor  a partition is quiet after this many times its longest earlier interval between commits
     trend_samples    polls that "falling behind" and "catching up" need
     noise_records, noise_share, noise_s   a lag has changed if the change exceeds each of: this many records, this
@@ -75,7 +80,6 @@ class Rules:
     min_samples: int = 3
     min_s: float = 45.0
     marker_records: int = 1
-    check_records: int = 10
     commit_gap_factor: float = 2.0
     trend_samples: int = 6
     noise_records: int = 10
@@ -227,12 +231,6 @@ def maybe_markers(current: CurrentRows, rules: Rules) -> Flags:
     few: Flags = (current.lag > rules.lag_floor) & (current.lag <= rules.marker_records)
     few &= current.remainder != RECORDS
     return few
-
-
-def needs_marker_check(stats: WindowStats, current: CurrentRows, memberless: Flags, rules: Rules) -> Flags:
-    """bool[n_rows]: a small lag that does not move, and the log was not checked at these offsets."""
-    small: Flags = (current.lag > rules.lag_floor) & (current.lag <= rules.check_records) & (current.remainder == 0)
-    return small & (stats.quiet | memberless)
 
 
 def recent(times_ms: Ints, rules: Rules) -> slice:

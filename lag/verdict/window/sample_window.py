@@ -6,14 +6,14 @@ a large cluster keeps fewer polls and memory does not grow with time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.model import ClusterSnapshot, GroupType, Topic, is_created_again
+from lag.model import ClusterSnapshot, GroupType, Topic, Unread, is_created_again
 from lag.offsets import UNKNOWN, Codes, EndOffsets, Flags, Ints, OffsetTable
 from lag.verdict import row_index
 from lag.verdict.onset import RowCommits
@@ -45,6 +45,16 @@ class RowWindow:
     held: Flags | None = None
     waiting: Waiting | None = None
 
+    def passed(self) -> Ints:
+        """int64[n_rows]: the newest committed offset, or what checks of the log found to be the next one to read."""
+        newest: Ints = self.committed[-1]
+        return newest if self.waiting is None else np.maximum(newest, self.waiting.passed)
+
+    def positions(self) -> Ints:
+        """int64[n_samples, n_rows]: the committed offsets, without what checks found to be nothing to read."""
+        newest = self.committed[-1]
+        return np.where((self.committed == newest) & (newest != UNKNOWN), self.passed(), self.committed)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
@@ -68,6 +78,11 @@ class Window:
         """Slices of `rows` rows, with at most BLOCK_CELLS cells each; one empty slice for 0 rows."""
         size = max(1, BLOCK_CELLS // len(self.times_ms))
         return (slice(first, first + size) for first in range(0, max(1, rows), size))
+
+    def passed(self, rows: Ints) -> Ints:
+        """int64[len(rows)]: as `RowWindow.passed`, for these rows of the offset table."""
+        newest: Ints = self.committed[-1][rows]
+        return newest if self.waiting is None else np.maximum(newest, self.waiting.passed[rows])
 
     def rows(self, rows: slice | Ints) -> RowWindow:
         """These rows of the offset table, each with the log of its partition."""
@@ -129,6 +144,11 @@ class SampleRing:
         self._topic_ids: dict[str, str] = {}
         self._waiting = Waiting.none(0)
 
+    @property
+    def waiting(self) -> Waiting:
+        """What the polls, and checks of the logs, tell about the rows of the newest snapshot."""
+        return self._waiting
+
     def append(self, snapshot: ClusterSnapshot, commits: RowCommits | None = None) -> Window:
         """Add one poll; returns the window that ends with it. A clock that went backwards drops earlier samples.
 
@@ -147,6 +167,11 @@ class SampleRing:
         self._samples.append(_Sample(snapshot.at_ms, committed, log_start, log_end, held))
         del self._samples[: -self.capacity(len(table), len(ends))]
         return self._window(table)
+
+    def checked(self, window: Window, rows: Ints, found: Sequence[Unread]) -> Window:
+        """The newest window with what checks of the logs of these rows (int64[n]) found; later ones have it too."""
+        self._waiting = self._waiting.checked(int(window.times_ms[-1]), rows, found)
+        return replace(window, waiting=self._waiting)
 
     def capacity(self, rows: int, ends: int) -> int:
         """How many samples of this many rows the budget allows."""

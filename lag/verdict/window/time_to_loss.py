@@ -126,13 +126,13 @@ def estimate(window: Window, rows: Ints, lag: Ints, retention_s: Floats) -> Time
     `retention_s`: float64[n], NaN = none or unknown. Where the age has only a lower bound, an estimate by rate that
     exceeds the resulting upper bound is ignored. A group that has lost records loses more at once, if any are deleted.
     """
-    end, committed = window.end[rows], window.committed[-1][rows]
+    end, position = window.end[rows], window.passed(rows)
     log_start = window.log_start[-1][end]
-    age = rates.time_lag(np.maximum(committed, log_start), window.log_end, window.times_ms, end)
+    age = rates.time_lag(np.maximum(position, log_start), window.log_end, window.times_ms, end)
     aged, rate_s = _by_age(retention_s, age), _by_rate(window, rows)
     earlier = np.where(rate_s > aged.at_most_s, np.nan, np.fmin(aged.seconds, rate_s))
     deletes = ~(np.isnan(earlier) & np.isnan(aged.at_most_s))
-    seconds = np.where((committed < log_start) & deletes, 0.0, earlier)
+    seconds = np.where((position < log_start) & deletes, 0.0, earlier)
     known = lag != UNKNOWN
     return TimeToLoss(np.where(known, seconds, np.nan), np.where(known & np.isnan(seconds), aged.at_most_s, np.nan))
 

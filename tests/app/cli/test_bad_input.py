@@ -290,7 +290,7 @@ def test_cluster_that_vanishes_after_any_request_gives_an_error_or_what_was_read
 def ending(servers: str) -> str:
     """How one snapshot ends; anything but an error with a hint, or a snapshot that says what is missing, is a bug."""
     try:
-        found = read_once(servers, None, 1.0)
+        found = read_once(servers, None, 1.0).snapshot
     except ConnectError as error:
         return "error" if servers in error.cause and error.hint else f"unclear: {error}"
     if found.complete:
@@ -317,7 +317,7 @@ def test_broker_whose_answers_are_spoiled_on_the_way_is_not_called_unreachable(
     behind_proxy: Proxy, request_: Any
 ) -> None:
     behind_proxy.spoil(request_.API_KEY)
-    found = read_once(str(behind_proxy.address), None, 3.0)
+    found = read_once(str(behind_proxy.address), None, 3.0).snapshot
     behind_proxy.come_back()
     (problem,) = [one for one in found.problems if one.scope is Scope.BROKER]
     assert (problem.kind, problem.subject) == ("garbled", "1")

@@ -7,8 +7,7 @@ import pytest
 
 from app.server import asgi
 from app.server.settings import ClusterSettings, Settings
-from lag.model import ClusterSnapshot, Remainder
-from lag.offsets import PartitionLag
+from lag.model import ClusterSnapshot, UnreadRange
 from lag.polling.verdict_changes import VerdictChanges
 from lag.verdict.health import Health
 from lag.verdict.status import Status
@@ -25,8 +24,8 @@ class Waits:
     def read(self, number: int, at_ms: int) -> ClusterSnapshot:
         return cluster({"g": group({"t-0": 1}, members=0, state="Empty")}, {"t-0": end(9)}, number, at_ms)
 
-    def remainders(self, rows: Sequence[PartitionLag]) -> Sequence[Remainder]:
-        return [Remainder.UNKNOWN for _ in rows]
+    def unread(self, ranges: Sequence[UnreadRange]) -> Sequence[None]:
+        return [None for _ in ranges]
 
     def close(self) -> None:
         """There is nothing to close."""

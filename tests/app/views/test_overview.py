@@ -285,7 +285,8 @@ def why(
 
 def test_a_group_of_which_only_markers_are_left_says_so_beside_its_lag() -> None:
     assert why(lambda n: 8, lambda n: 10, left=Remainder.MARKERS_ONLY) == (
-        "only transaction markers are left between committed offset 8 and log end 10: no consumer can read them"
+        "only transaction markers or aborted records are left between committed offset 8 and log end 10: a "
+        "read_committed consumer reads none of them"
     )
 
 

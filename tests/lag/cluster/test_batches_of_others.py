@@ -1,20 +1,18 @@
 """Batches that a broker rarely gives to a test: of formats 0 and 1, emptied by compaction, damaged."""
 
 import struct
+from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
 from kafka.record.legacy_records import LegacyRecordBatchBuilder
 
-from assignors.model import TopicPartition
 from lag.cluster.group_records import read_batches
-from lag.cluster.requests.poll_client import PollClient
-from lag.cluster.unread_check import UnreadRange, check
-from lag.model import Remainder
+from lag.cluster.unread_check import read_on
+from lag.model import Unread
 
-UNREAD = UnreadRange(TopicPartition("t", 0), committed=5, log_end=7, node=1)
 TRANSACTIONAL, CONTROL = 0x10, 0x20
 DAMAGED = bytes(8) + struct.pack(">i", 40) + b"\x09" * 60
 
@@ -38,31 +36,59 @@ def emptied(at: int, producer: int = 7) -> bytes:
     return head.pack(at, head.size - 12, 0, 2, 0, TRANSACTIONAL | CONTROL, 0, -1, -1, producer, 0, -1, 0)
 
 
-class Broker:
-    """Answers a fetch with these bytes."""
+def several(at: int, offsets: Sequence[int], last: int, producer: int = -1) -> bytes:
+    """A batch from `at` to `last` with records at these offsets alone, as compaction leaves it."""
+    builder: Any = DefaultRecordBatchBuilder(2, 0, producer >= 0, producer, 0, 0, 1 << 20)
+    for offset in offsets:
+        builder.append(offset - at, 1000, b"k", b"v", [])
+    data = bytearray(builder.build())
+    struct.pack_into(">q", data, 0, at)
+    struct.pack_into(">i", data, 23, last - at)
+    return bytes(data)
 
-    def __init__(self, records: bytes) -> None:
-        self._records = records
 
-    async def send(self, _node: int, _request: object) -> Any:
-        part = SimpleNamespace(error_code=0, aborted_transactions=None, records=self._records)
-        return SimpleNamespace(error_code=0, responses=[SimpleNamespace(partitions=[part])])
-
-
-def checked(records: bytes) -> Remainder:
-    with pytest.raises(StopIteration) as done:
-        check(cast(PollClient, Broker(records)), UNREAD).send(None)  # nothing in it waits
-    return cast(Remainder, done.value.value)
+def found(records: bytes, first: int = 5, end: int = 7, *, stable: int = 7, **rest: Any) -> Unread:
+    """What is found from `first` to `end` in an answer with these batches."""
+    answer = {"aborted_transactions": None, "preferred_read_replica": -1, "last_stable_offset": stable} | rest
+    return read_on(SimpleNamespace(records=records, **answer), first, end)
 
 
 @pytest.mark.parametrize("records", [batch(5, magic=0), batch(5, magic=1), DAMAGED])
 def test_a_log_that_cannot_be_read_leaves_the_remainder_unknown(records: bytes) -> None:
-    assert checked(records) is Remainder.UNKNOWN
+    its = found(records)
+    assert (its.passed, its.has_records) == (5, False)
+    assert str(its.reason).startswith("the batch at offset 5 cannot be decoded: ")
+
+
+def test_what_was_passed_before_a_damaged_batch_is_kept() -> None:
+    its = found(emptied(5) + DAMAGED)
+    assert (its.passed, its.has_records, its.reason is None) == (6, False, False)
 
 
 def test_a_marker_that_compaction_removed_is_no_record() -> None:
-    assert checked(emptied(5) + emptied(6)) is Remainder.MARKERS_ONLY
-    assert checked(emptied(5) + batch(6)) is Remainder.RECORDS
+    assert found(emptied(5) + emptied(6)) == Unread(7)
+    assert found(emptied(5) + batch(6)) == Unread(6, has_records=True)
+
+
+def test_a_batch_of_which_compaction_left_only_records_that_were_read_has_none() -> None:
+    assert found(several(0, [0, 3], last=6)) == Unread(7)
+    assert found(several(0, [0, 3, 5], last=6)) == Unread(5, has_records=True)
+    assert found(several(0, range(7), last=6)) == Unread(5, has_records=True)
+
+
+def test_records_are_aborted_as_long_as_their_transaction_is() -> None:
+    """The list of an answer has a transaction that began before the first offset, and ends at its marker."""
+    aborted = [SimpleNamespace(first_offset=2, producer_id=7)]
+    assert found(several(5, [5, 6], 6, producer=7), aborted_transactions=aborted) == Unread(7)
+    assert found(several(5, [5, 6], 6, producer=8), aborted_transactions=aborted) == Unread(5, has_records=True)
+    after = emptied(5) + several(6, [6], 6, producer=7)
+    assert found(after, aborted_transactions=aborted) == Unread(6, has_records=True)
+
+
+def test_offsets_whose_records_compaction_removed_at_the_end_of_the_log_are_passed() -> None:
+    assert found(b"") == Unread(7)
+    assert found(b"", stable=6) == Unread(5, reason="the broker returned no records")
+    assert found(b"", preferred_read_replica=2) == Unread(5, reason="the broker returned no records")
 
 
 def test_batches_of_an_old_format_are_passed_over() -> None:

@@ -4,7 +4,7 @@ import gc
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import pytest
@@ -14,7 +14,7 @@ from lag.generations.commit_runs import CommitRuns
 from lag.generations.group_generations import INCOMPLETE, SWITCHED_OFF
 from lag.generations.live_group import TargetPartitions
 from lag.generations.recorded import FollowStatus, Origin, Timeouts
-from lag.model import ClusterSnapshot, Problem, Remainder, Scope
+from lag.model import ClusterSnapshot, Problem, Scope, Unread, UnreadRange
 from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
 from lag.polling.evaluation import default_policy
@@ -43,7 +43,7 @@ class Script:
         self.lines = list(lines) or [small]
         self.asked: list[tuple[int, int]] = []
         self.opened = self.closed = 0
-        self.left = Remainder.UNKNOWN
+        self.left: Callable[[UnreadRange], Unread] = unreadable
         self.looked_into: list[list[tuple[str, int, int]]] = []
 
     def connect(self) -> "Script":
@@ -59,9 +59,9 @@ class Script:
             raise line
         return the(ClusterSnapshot, line(number, at_ms))
 
-    def remainders(self, rows: Any) -> list[Remainder]:
-        self.looked_into.append([(str(row.tp), row.committed, row.log_end) for row in rows])
-        return [self.left for _ in rows]
+    def unread(self, ranges: Sequence[UnreadRange]) -> list[Unread]:
+        self.looked_into.append([(str(its.tp), its.first, its.end) for its in ranges])
+        return [self.left(its) for its in ranges]
 
     def close(self) -> None:
         self.closed += 1
@@ -70,6 +70,18 @@ class Script:
 class ConnectFails:
     def __init__(self, error: Exception) -> None:
         self.error = error
+
+
+def unreadable(its: UnreadRange) -> Unread:
+    return Unread(its.first, reason="TOPIC_AUTHORIZATION_FAILED")
+
+
+def nothing(its: UnreadRange) -> Unread:
+    return Unread(its.end)
+
+
+def records(its: UnreadRange) -> Unread:
+    return Unread(its.first, has_records=True)
 
 
 def small(number: int, at_ms: int) -> ClusterSnapshot:
@@ -352,38 +364,40 @@ def test_waiting_ends_when_the_time_is_over_or_polling_stops(collect: Any) -> No
 
 def test_a_lag_of_one_that_never_moves_is_looked_into_once_and_then_explained(collect: Any) -> None:
     script = Script(lambda number, at_ms: cluster({"g": group({"t-0": 99})}, {"t-0": end(100)}, number, at_ms))
-    script.left = Remainder.MARKERS_ONLY
+    script.left = nothing
     report = collect(script).wait_for(12, PATIENCE_S)
     assert script.looked_into == [[("t-0", 99, 100)]]
     finding = report.health.groups[0].finding
     assert finding.status is Status.OK
-    assert "only transaction markers are left between committed offset 99 and log end 100" in finding.evidence
+    assert "only transaction markers or aborted records are left between committed offset 99 and log end 100" in (
+        finding.evidence
+    )
     assert report.health.groups[0].is_markers_only
 
 
 def test_a_single_record_that_nobody_reads_is_no_marker(collect: Any) -> None:
     script = Script(lambda number, at_ms: cluster({"g": group({"t-0": 99})}, {"t-0": end(100)}, number, at_ms))
-    script.left = Remainder.RECORDS
+    script.left = records
     report = collect(script).wait_for(12, PATIENCE_S)
     assert script.looked_into == [[("t-0", 99, 100)]]
     assert report.health.groups[0].finding.status is Status.STOPPED
     assert not report.health.groups[0].is_markers_only
 
 
-def test_a_look_counts_only_for_the_offsets_it_was_made_at(collect: Any) -> None:
+def test_when_the_log_grows_the_look_goes_on_where_the_last_one_ended(collect: Any) -> None:
     def growing(number: int, at_ms: int) -> ClusterSnapshot:
         return cluster({"g": group({"t-0": 98})}, {"t-0": end(99 if number < 10 else 100)}, number, at_ms)
 
     script = Script(growing)
-    script.left = Remainder.MARKERS_ONLY
+    script.left = nothing
     collect(script).wait_for(14, PATIENCE_S)
-    assert script.looked_into == [[("t-0", 98, 99)], [("t-0", 98, 100)]]
+    assert script.looked_into == [[("t-0", 98, 99)], [("t-0", 99, 100)]]
 
 
 def test_a_poll_looks_into_a_bounded_number_of_partitions(collect: Any) -> None:
     ends = {f"t-{p}": end(100) for p in range(30)}
     script = Script(lambda number, at_ms: cluster({"g": group(dict.fromkeys(ends, 99))}, ends, number, at_ms))
-    script.left = Remainder.MARKERS_ONLY
+    script.left = nothing
     collect(script).wait_for(14, PATIENCE_S)
     assert [len(rows) for rows in script.looked_into] == [20, 10]
 

@@ -12,8 +12,7 @@ import pytest
 from lag.history.recorder import group_snapshots
 from lag.history.resume.last_verdicts import last_verdicts
 from lag.history.store import History
-from lag.model import ClusterSnapshot, Remainder
-from lag.offsets import PartitionLag
+from lag.model import ClusterSnapshot, Unread, UnreadRange
 from lag.polling.evaluation import Evaluator
 from lag.verdict.health import Finding
 from lag.verdict.openings.policy import GroupPolicy, Policy
@@ -47,8 +46,8 @@ class Server:
     def read(self, number: int, at_ms: int) -> ClusterSnapshot:
         return cluster({"g": GROUPS[POLLS[number]]}, {"t-0": end(9), "gone-0": deleted()}, number + 1, at_ms)
 
-    def remainders(self, rows: Sequence[PartitionLag]) -> Sequence[Remainder]:
-        return [Remainder.RECORDS] * len(rows)
+    def unread(self, ranges: Sequence[UnreadRange]) -> Sequence[Unread]:
+        return [Unread(its.first, has_records=True) for its in ranges]
 
     def close(self) -> None:
         """Nothing is open."""

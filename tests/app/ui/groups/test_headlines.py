@@ -83,5 +83,5 @@ def test_a_group_with_only_transaction_markers_left_has_no_records_to_read() -> 
     lag, finding = LagTotal(2, 3, 3, 1), Finding(Status.OK, "", "")
     health = GroupHealth(finding, lag, None, None, TimeLag(None), None, {}, None, np.empty(0), is_markers_only=True)
     assert predicate(health, GroupType.CONSUMER, NOON_MS, UTC) == (
-        "is OK, 2 offsets behind: only transaction markers are left"
+        "is OK, 2 offsets behind: only transaction markers or aborted records are left"
     )

@@ -108,7 +108,7 @@ def test_a_group_that_appears_behind_has_no_verdict_before_its_own_polls_are_eno
 
 def test_the_rows_to_check_for_markers_are_in_order() -> None:
     snapshot, window = watched(1)
-    rules = Rules(check_records=10_000)
-    mixed = judge(snapshot, window, GroupRules((rules, Rules(check_records=9_999)), np.arange(GROUPS) % 2))
+    rules = Rules(gain=1.1)
+    mixed = judge(snapshot, window, GroupRules((rules, Rules(gain=1.2)), np.arange(GROUPS) % 2))
     assert mixed.needs_marker_check.tolist() == judge(snapshot, window, rules).needs_marker_check.tolist()
     assert len(mixed.needs_marker_check) > 5

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lag.model import FOREVER, ClusterSnapshot
+from lag.model import FOREVER, ClusterSnapshot, Unread
 from lag.offsets import UNKNOWN
 from lag.verdict.window import time_to_loss
 from lag.verdict.window.rates import NEVER
@@ -44,6 +44,15 @@ def test_a_position_has_the_retention_less_the_age_of_its_record() -> None:
 
 def test_a_group_that_has_read_all_has_the_whole_retention() -> None:
     assert left([40] * 4, [0] * 4, ENDS, MINUTE_MS, lag=0) == (60.0, None)
+
+
+def test_a_group_that_has_read_all_but_aborted_records_has_the_whole_retention() -> None:
+    ring = SampleRing()
+    for number, log_end in enumerate(ENDS):
+        seen = ring.append(cluster({"g": group({"t-0": 25})}, {"t-0": end(log_end)}, number, 10_000 * number))
+    seen = ring.checked(seen, np.array([0]), [Unread(40)])
+    found = time_to_loss.estimate(seen, np.array([0]), np.array([15], np.int64), np.array([60.0]))
+    assert found.seconds.tolist() == [60.0]
 
 
 def test_a_record_that_has_outlived_its_retention_may_go_at_any_moment() -> None:
