@@ -3,8 +3,6 @@
 A group that could not be described, and a sum of which nothing is known, has no series, as there.
 """
 
-from importlib import metadata
-
 import numpy as np
 
 from app.metrics.family import Family, NameSet, PollingFamily
@@ -14,6 +12,7 @@ from app.metrics.text_format import Samples, extended, series
 from app.metrics.view import Polled, View
 from lag.model import Topic
 from lag.offsets import UNKNOWN, Flags, Ints
+from lag.version import VERSION
 
 GROUP, TOPIC = "group_id", "group_id, topic_name"
 PARTITION = "topic_name, partition_id"
@@ -21,7 +20,7 @@ PARTITION = "topic_name, partition_id"
 
 def _up(polled: Polled, labels: str) -> Samples:
     good = polled.report is not None and polled.report.snapshot.complete and polled.status.error is None
-    return [(extended(labels, ("version", metadata.version("groupscope"))), str(int(good)))]
+    return [(extended(labels, ("version", VERSION)), str(int(good)))]
 
 
 def _records_consumed(polled: Polled, labels: str) -> Samples:

@@ -1,10 +1,10 @@
 """`/metrics`: the latest snapshots for Prometheus. A scrape never reaches Kafka."""
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, Response
 
 from app.metrics.options import InvalidOption
 from app.metrics.scrape import scrape
@@ -22,7 +22,8 @@ GZIP_LEVEL, GZIP_FORMAT = 1, 31
 def metrics(request: Request) -> Response:
     """The metrics that the query asks for; 400 with the parameter's name for one that is wrong.
 
-    Starlette iterates over the text in a thread, so that a scrape does not block pages.
+    Starlette calls this in a thread, so that a scrape does not block pages. The whole text is made before the answer
+    begins: an error is an answer of its own, and never the end of one that looks complete.
     """
     present, now_ms = source.current(), wall_clock_ms()
     polled = [_polled(name, feed, now_ms) for name, feed in present.feeds.items()]
@@ -34,10 +35,8 @@ def metrics(request: Request) -> Response:
         return PlainTextResponse(f"{error}\n", status_code=400)
     headers = {"Vary": "Accept, Accept-Encoding"}
     if not accepts_gzip(request.headers.getlist("accept-encoding")):
-        return StreamingResponse(text, headers=headers, media_type=form.content_type)
-    return StreamingResponse(
-        _gzipped(text), headers={**headers, "Content-Encoding": "gzip"}, media_type=form.content_type
-    )
+        return Response("".join(text), headers=headers, media_type=form.content_type)
+    return Response(_gzipped(text), headers={**headers, "Content-Encoding": "gzip"}, media_type=form.content_type)
 
 
 def _polled(name: str, feed: Feed, now_ms: int) -> Polled:
@@ -45,9 +44,7 @@ def _polled(name: str, feed: Feed, now_ms: int) -> Polled:
     return Polled(name, feed.latest(), feed.status(), now_ms, following.records, following.commits)
 
 
-def _gzipped(text: Iterable[str]) -> Iterator[bytes]:
+def _gzipped(text: Iterable[str]) -> bytes:
     """Compressed here: Streamlit's middleware would do so in the event loop, where pages wait for it."""
     compressor = zlib.compressobj(GZIP_LEVEL, wbits=GZIP_FORMAT)
-    for part in text:
-        yield compressor.compress(part.encode())
-    yield compressor.flush()
+    return b"".join([*(compressor.compress(part.encode()) for part in text), compressor.flush()])

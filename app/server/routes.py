@@ -10,6 +10,7 @@ from app.server import source
 from app.server.access.session import CALLBACK
 from app.server.api.burrow.routes import burrow_routes
 from app.server.api.routes import API, BESIDE_API
+from app.server.compat.login import login_address
 from app.server.compat.page_shell import page_shell
 from app.server.metrics import metrics
 from app.server.middleware import after_login
@@ -45,8 +46,6 @@ async def login(request: Request) -> Response:
     access, provider = source.installed().access, request.query_params.get("provider", "")
     if access is None or provider not in access.providers:
         return RedirectResponse(base_path())
-    from app.server.compat.login import login_address  # imported here because it needs the extra "login"
-
     answer = RedirectResponse(login_address(provider), headers={"Cache-Control": "no-store"})
     if cookie := after_login.remember(request.query_params.get("next", "")):
         answer.headers.append("set-cookie", cookie)

@@ -10,8 +10,9 @@ import os
 import tomllib
 from asyncio import CancelledError
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from app.server.access.visitor import Visitor
 from app.server.compat.every_click import IN_BROWSER, count_every_click
 from app.server.compat.external_address import never_look_up
 from app.server.compat.fragment_runs import skip_fragments_of_other_pages
+from app.server.compat.import_path import leave_import_path
 from app.server.compat.login import session_of_page
 from app.server.compat.media_files import retain_media_files
 from app.server.compat.no_delay import send_at_once
@@ -39,6 +41,7 @@ from app.server.opened import opened
 from app.server.routes import ROUTES
 from app.server.source import Source
 from app.server.workers import pool
+from assignors.registry import BUILT_IN
 
 log = logging.getLogger(__name__)
 
@@ -52,10 +55,12 @@ def build_app(start: Callable[[], AbstractContextManager[Source]]) -> st.App:
     async def lifespan(_app: st.App) -> AsyncIterator[None]:
         retain_media_files()
         skip_fragments_of_other_pages()
+        leave_import_path()
         count_every_click()
         never_look_up()
         source.install_pages(visitor_of_page)
         async with opened(start()) as its:
+            await to_thread.run_sync(import_late, its)
             source.install(its)
             try:
                 with graceful_shutdown_timeout():
@@ -75,6 +80,29 @@ def build_app(start: Callable[[], AbstractContextManager[Source]]) -> st.App:
     for name, value in login_options().items():  # after the app, whose script says where Streamlit's settings are
         config.set_option(name, value)
     return app
+
+
+def import_late(its: Source) -> None:
+    """Import what only some configurations need, before the first request, page or reconnection needs it.
+
+    An import in the middle of a request takes its time, and fails where another thread changes `sys.path`.
+    """
+    mechanisms = {settings.get("sasl.mechanism") for settings in its.connections.values()}
+    for name in (
+        "psutil",
+        *(reference.partition(":")[0] for reference in BUILT_IN.values()),
+        *(_OF_TOOLS if its.settings.mcp else ()),
+        *(_OF_HISTORY if its.settings.history is not None else ()),
+    ):
+        import_module(name)
+    for name in (name for mechanism, name in _OF_MECHANISMS.items() if mechanism in mechanisms):
+        with suppress(ImportError, OSError):  # an extra: where it is missing, the connection says what to install
+            import_module(name)
+
+
+_OF_TOOLS = ("app.server.tools.protocol", "mcp.server.streamable_http_manager")
+_OF_HISTORY = ("lag.generations.recorded.history", "lag.generations.stored_rebalances", "lag.history.queries")
+_OF_MECHANISMS = {"AWS_MSK_IAM": "aws_msk_iam_sasl_signer", "GSSAPI": "gssapi"}
 
 
 @cache

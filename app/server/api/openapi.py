@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import metadata
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -12,8 +11,9 @@ from pydantic.json_schema import JsonSchemaMode
 from app.server.api.endpoint import JSON, Endpoint, Query
 from app.server.api.problem import MEDIA_TYPE, ProblemDetailsDocument
 from app.server.readiness import Probe
+from lag.version import VERSION
 
-VERSION = "3.1.0"
+OPENAPI = "3.1.0"
 ROOT = "/api"
 PREFIX = f"{ROOT}/v1"
 REFERENCE = "#/components/schemas/{model}"
@@ -37,10 +37,10 @@ def openapi(endpoints: Sequence[Endpoint[Any]], probes: Sequence[Probe]) -> dict
         paths.setdefault(PREFIX + endpoint.path, {})[endpoint.method.lower()] = operation
     paths |= {ROOT + probe.path: {"get": _probe(probe, answers[repr(probe.answer)])} for probe in probes}
     return {
-        "openapi": VERSION,
+        "openapi": OPENAPI,
         "info": {
             "title": "groupscope",
-            "version": metadata.version("groupscope"),
+            "version": VERSION,
             "description": "Kafka consumer groups: state, lag, verdicts and what-ifs. Times are in ms since 1970.",
         },
         "paths": paths,

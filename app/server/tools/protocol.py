@@ -5,7 +5,6 @@ import logging
 import time
 from functools import partial
 from http import HTTPStatus
-from importlib import metadata
 from typing import Any
 
 from anyio import sleep
@@ -29,6 +28,7 @@ from app.server.api.problem import ApiError
 from app.server.tools.catalog import BY_NAME, TOOLS
 from app.server.tools.tool import Answered, Tool
 from assignors.spelling import shown, suggestion
+from lag.version import VERSION
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ def tool_server(dashboard: str | None, first_poll_s: float = 0.0) -> Server[Any]
 
     return Server(
         "groupscope",
-        version=metadata.version("groupscope"),
+        version=VERSION,
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,

@@ -5,7 +5,6 @@ import ssl
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError, MetadataEmptyBrokerList
@@ -26,6 +25,7 @@ from lag.cluster.connection.msk_login import MskLogin
 from lag.cluster.connection.oauth import TokenProvider, fetch_token
 from lag.cluster.connection.settings import Settings
 from lag.cluster.connection.tls import ssl_context, web_context
+from lag.version import VERSION
 
 MAX_ANSWER_BYTES = 512_000_000
 MAX_IN_FLIGHT = 64
@@ -156,7 +156,7 @@ def _config(settings: Settings, context: ssl.SSLContext | None) -> dict[str, Any
         "bootstrap_servers": [str(address) for address in settings.bootstrap_servers],
         "client_id": settings.client_id,
         "client_software_name": "groupscope",
-        "client_software_version": version("groupscope"),
+        "client_software_version": VERSION,
         "security_protocol": settings.security_protocol,
         "ssl_context": context,
         "request_timeout_ms": settings.request_timeout_ms,

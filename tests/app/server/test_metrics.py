@@ -2,19 +2,25 @@
 
 import gzip
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import anyio
 import pytest
+from starlette.applications import Starlette
+from starlette.types import Message
 
 from app.metrics.options import NAME_SETS
-from app.server import source
+from app.server import metrics, source
+from app.server.routes import ROUTES
 from app.server.settings import Settings
 from app.server.source import Source
 from lag.generations.recorded import FollowStatus
 from tests.app import feeds
 from tests.app.metrics.clusters import of_family, report, snapshot
-from tests.app.server.client import get
+from tests.app.server.client import Request, get
+from tests.app.server.tools.clients import run_apart
 
 POLLS = [snapshot(number) for number in range(1, 5)]
 
@@ -160,3 +166,31 @@ def test_text_is_plain_for_clients_that_do_not_accept_gzip(served: Source, accep
 
 def test_every_set_is_served_by_its_name(served: Source) -> None:
     assert all(get("/metrics", f"names={name}").status == 200 for name in (*NAME_SETS, "all"))
+
+
+@pytest.mark.parametrize("accepted", ["identity", "gzip"])
+def test_a_scrape_that_fails_in_the_middle_has_no_answer_that_looks_whole(
+    served: Source, accepted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> Iterator[str]:
+        yield "# HELP groupscope_cluster_up\n"
+        raise LookupError("in the middle")
+
+    monkeypatch.setattr(metrics, "scrape", broken)
+    sent: list[Message] = []
+
+    async def asked() -> None:
+        async def receive() -> Message:
+            await anyio.sleep_forever()
+            raise AssertionError
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        scope = Request("GET", "/metrics", headers={"accept-encoding": accepted}).scope()
+        with suppress(LookupError):  # the server logs it
+            await Starlette(routes=ROUTES)(scope, receive, send)
+
+    run_apart(asked)
+    assert [message.get("status") for message in sent] == [500, None]
+    assert sent[1]["body"] == b"Internal Server Error"
