@@ -6,11 +6,11 @@ Only names of settings are kept and shown: a value can be a secret, and so can a
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 
 from assignors.advice import Finding, Severity, Workload, advise_broker, advise_client
 from assignors.advice.config_table import CONSUMER, COORDINATOR
+from assignors.spelling import closest
 from lag.cluster.connection.properties import MAX_BYTES, Property, parse_properties
 from lag.errors import ConfigError
 
@@ -74,12 +74,12 @@ def advise(properties: Sequence[Property], kind: Kind, workload: Workload = _DEF
         raise ConfigError(f"There is no setting in {where}", "A setting is a line like group.id=billing.")
     known = {its.key: its.value for its in named if _PLACEHOLDER not in its.value}
     found = advise_client(known, workload) if kind is Kind.CONSUMER else advise_broker(known, workload)
-    lines = {its.key: its.line for its in named}
+    lines, shown = {its.key: its.line for its in named}, set(named)
     return PropertiesAdvice(
         kind,
         len(lines),
         (*_duplicates(named), *(LocatedFinding(finding, lines.get(finding.key)) for finding in found)),
-        tuple(its.line for its in properties if not _is_setting(its)),
+        tuple(its.line for its in properties if its not in shown),
         tuple(its.line for its in named if _PLACEHOLDER in its.value),
         _is_other(kind, lines),
     )
@@ -91,7 +91,7 @@ def _is_setting(its: Property) -> bool:
         return True
     if len(its.key) > MAX_KEY_LENGTH:
         return False
-    return bool(its.value and _NAME.fullmatch(its.key)) or bool(get_close_matches(its.key, _NAMES, 1, MIN_SIMILARITY))
+    return bool(its.value and _NAME.fullmatch(its.key)) or closest(its.key, _NAMES, MIN_SIMILARITY) is not None
 
 
 def _duplicates(named: Sequence[Property]) -> Iterator[LocatedFinding]:

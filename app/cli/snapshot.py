@@ -4,7 +4,6 @@ import os
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ import typer
 from app.cli.shared.options import Bootstrap, Config, Deadline, Json, new_command
 from app.cli.shared.output import emit, emit_json, emit_table, note
 from app.documents.snapshot import snapshot_document
+from assignors.spelling import closest
 from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import open_reader
 from lag.errors import GroupscopeError
@@ -79,10 +79,10 @@ class Filter:
 
 
 def _unknown(missing: Sequence[str], snapshot: ClusterSnapshot) -> GroupscopeError:
-    near = get_close_matches(missing[0], snapshot.by_group, n=1)
+    near = closest(missing[0], snapshot.by_group)
     return GroupscopeError(
         f"No group named {', '.join(missing)} among the {len(snapshot.groups)} that this client can see",
-        "Check the spelling and the ACL DESCRIBE on the group" + (f". Did you mean {near[0]}?" if near else ""),
+        "Check the spelling and the ACL DESCRIBE on the group" + (f". Did you mean {near}?" if near else ""),
     )
 
 

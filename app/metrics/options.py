@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from enum import StrEnum
+
+from assignors.spelling import closest
 
 NAME_SETS = ("own", "kminion", "lag-exporter", "kafka-exporter", "burrow")
 """The names that can be served, each a set of its own."""
@@ -109,5 +110,5 @@ def pattern(text: str, option: str) -> str | None:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    close = get_close_matches(name, known, n=1)
-    return f"unknown; did you mean {close[0]}?" if close else f"unknown; choose from {', '.join(known)}"
+    close = closest(name, known)
+    return f"unknown; did you mean {close}?" if close else f"unknown; choose from {', '.join(known)}"

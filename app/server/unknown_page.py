@@ -4,12 +4,12 @@ Streamlit would show the first page instead. The links keep the query, so the cl
 """
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from html import escape
 
 from app.pages import EMBEDDED_ONLY, FOR_ADMINS, PAGES, PageInfo
 from app.server import source
 from app.server.plain_page import plain_page
+from assignors.spelling import closest
 
 
 def html(name: str, query: str, base_path: str) -> str:
@@ -34,8 +34,8 @@ def _is_there(page: PageInfo) -> bool:
 def nearest(name: str, pages: list[PageInfo]) -> PageInfo | None:
     """The page whose address or title is most like `name`; None if none is like it."""
     named: Mapping[str, PageInfo] = {_letters(word): page for page in pages for word in (page.name, page.title)}
-    close = get_close_matches(_letters(name), named, n=1)
-    return named[close[0]] if close else None
+    close = closest(_letters(name), named)
+    return None if close is None else named[close]
 
 
 def _letters(name: str) -> str:

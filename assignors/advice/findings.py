@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 
 from assignors.advice.config_def import Definition
+from assignors.spelling import closest
 
 Properties = Mapping[str, str]
 
@@ -42,9 +42,10 @@ def errors_first(findings: Iterable[Finding]) -> list[Finding]:
 
 def unknown(properties: Properties, known: Mapping[str, Definition], source: str) -> Iterator[Finding]:
     """Keys that Kafka does not know, with the closest known one."""
+    names = sorted(known)
     for key in properties:
         if key not in known:
-            near = next(iter(get_close_matches(key, sorted(known), 1)), None)
+            near = closest(key, names)
             hint = f"Did you mean {near}?" if near else "Only plugins, such as deserializers, may read it."
             yield warning(key, f"Kafka does not know {key} and ignores it. {hint}", source, near)
 

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from pathlib import Path as FilePath
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -27,7 +28,8 @@ _NUMBER = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]
 _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
 _JSON_TOKEN = re.compile(r'\n|[{}\[\]]|"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+')
-_OPEN, _CLOSE = "{[", "}]"
+_CLOSE = "}]"
+_BRACKETS = frozenset("{[]}")
 
 
 class Token(NamedTuple):
@@ -78,10 +80,10 @@ def _json_tokens(text: str) -> Iterator[Token]:
     for token in _JSON_TOKEN.findall(text):
         if token == "\n":
             line += 1
-        elif token in _OPEN + _CLOSE:
+        elif token in _BRACKETS:
             yield Token(token, None, line)
         else:
-            yield Token("=", json.loads(token) if token[0] == '"' else plain(token), line)
+            yield Token("=", scanstring(token, 1)[0] if token[0] == '"' else plain(token), line)
 
 
 def _yaml_tokens(text: str) -> Iterator[Token]:
@@ -175,7 +177,7 @@ def _items(stream: Iterator[Token], path: Path, most: Mapping[Path, int]) -> Ite
     for at, item in enumerate(takewhile(_is_not_end, iter(lambda: next(stream), None))):
         if at == limit:
             raise _refusal(item.line, f"At most {limit:,} are allowed here, and this is one more.", path)
-        yield _value(item, stream, (*path, at), most)
+        yield item.value if item.kind == "=" else _value(item, stream, (*path, at), most)
 
 
 def _is_not_end(token: Token) -> bool:

@@ -13,7 +13,7 @@ from assignors.advice.config_def import Definition, Type
 from assignors.advice.config_table import CONSUMER, COORDINATOR
 from assignors.simulation.classic import Settings as BrokerSettings
 from assignors.simulation.consumer import Settings as Kip848Settings
-from assignors.spelling import suggestion
+from assignors.spelling import shown, suggestion
 
 MOST_INT = 2**31 - 1
 Setting = str | int | float | bool
@@ -130,7 +130,8 @@ def _value(name: str, text: str) -> Setting:
 
 
 def _unknown(given: Iterable[str]) -> list[str]:
-    return [f"Kafka has no setting {name!r}.{suggestion(name, sorted(_KNOWN))}" for name in given if name not in _KNOWN]
+    names = sorted(_KNOWN)
+    return [f"Kafka has no setting {shown(name)!r}.{suggestion(name, names)}" for name in given if name not in _KNOWN]
 
 
 def _wrong(given: Mapping[str, str]) -> list[str]:

@@ -16,8 +16,6 @@ from lag.polling.report import Report
 
 JSON, EVENTS = "application/json", "text/event-stream"
 MOST_OFFSET = 1_000_000_000
-LONGEST_COMPARED = 255
-"""A longer name is not compared with known ones: it takes time, and no name in Kafka is that long by accident."""
 
 
 class Query(BaseModel):
@@ -86,7 +84,7 @@ class Call(Generic[Q]):
         topic: str | None = getattr(self.query, "topic", None)
         snapshot = self.report.snapshot
         if topic is not None and topic not in snapshot.topics and topic not in snapshot.offsets.ends.topics:
-            raise not_found("topic", topic, {*snapshot.topics, *snapshot.offsets.ends.topics})
+            raise not_found("topic", topic, sorted({*snapshot.topics, *snapshot.offsets.ends.topics}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +113,7 @@ class Endpoint(Generic[Q]):
 
 def not_found(kind: str, name: str, known: Collection[str]) -> ApiError:
     """The error for a cluster, group or topic that is not there."""
-    hint = suggestion(name, known) if len(name) <= LONGEST_COMPARED else ""
-    return ApiError(HTTPStatus.NOT_FOUND, f"There is no {kind} {shown(name)!r}.{hint}")
+    return ApiError(HTTPStatus.NOT_FOUND, f"There is no {kind} {shown(name)!r}.{suggestion(name, known)}")
 
 
 def _because(error: Exception | None) -> str:

@@ -23,7 +23,7 @@ from mcp_types import Tool as ToolDescription
 
 from app.server import source
 from app.server.api.dispatch import encoded, in_thread
-from app.server.api.endpoint import LONGEST_COMPARED, Call
+from app.server.api.endpoint import Call
 from app.server.api.problem import ApiError
 from app.server.tools.catalog import BY_NAME, TOOLS
 from app.server.tools.tool import Answered, Tool
@@ -87,8 +87,7 @@ def _description(tool: Tool[Any]) -> ToolDescription:
 def _tool(name: str) -> Tool[Any]:
     if name in BY_NAME:
         return BY_NAME[name]
-    near = suggestion(name, BY_NAME) if len(name) <= LONGEST_COMPARED else ""
-    raise MCPError(INVALID_PARAMS, f"There is no tool {shown(name)!r}.{near}")
+    raise MCPError(INVALID_PARAMS, f"There is no tool {shown(name)!r}.{suggestion(name, BY_NAME)}")
 
 
 async def _first_poll(call: Call[Any], timeout_s: float) -> None:

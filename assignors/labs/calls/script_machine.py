@@ -3,10 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from assignors.labs.calls.script import Call, parse
 from assignors.model import TopicPartition
+from assignors.spelling import closest
 
 
 class Refusal(Exception):
@@ -94,8 +94,8 @@ def play(machine: Machine, script: str) -> tuple[Turn, ...]:
 def _turn(machine: Machine, verbs: Mapping[str, Verb], call: Call) -> Turn:
     verb = verbs.get(call.verb)
     if verb is None:
-        close = get_close_matches(call.verb, verbs, 1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"Choose from {', '.join(verbs)}."
+        close = closest(call.verb, verbs)
+        hint = f"Did you mean {close!r}?" if close else f"Choose from {', '.join(verbs)}."
         raise call.wrong(f"there is no call {call.verb!r}. {hint}")
     verb.check(call)
     try:

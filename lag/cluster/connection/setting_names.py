@@ -3,7 +3,7 @@
 Sources: Kafka 4.3 `AdminClientConfig`, `ConsumerConfig`, `ProducerConfig`; for aliases librdkafka's configuration.
 """
 
-import difflib
+from assignors.spelling import closest
 
 ALIASES = {
     "metadata.broker.list": "bootstrap.servers",
@@ -58,4 +58,4 @@ UNSUPPORTED = {
 
 def nearest(key: str, known: frozenset[str]) -> str | None:
     """The known key that is most similar to `key`; None if none is similar."""
-    return next(iter(difflib.get_close_matches(key.lower(), sorted(known), n=1, cutoff=0.75)), None)
+    return closest(key.lower(), sorted(known), similarity=0.75)

@@ -59,7 +59,7 @@ def what_if(call: Call[WhatIfQuery]) -> bytes:
     plugins = list(call.source.settings.plugins)
     known = (*assignors.names(), *plugins, ALL)
     wrong = [
-        field_error(f"query.assignor.{at}", f"No assignor is named {shown(name)!r}.{suggestion(name[:255], known)}")
+        field_error(f"query.assignor.{at}", f"No assignor is named {shown(name)!r}.{suggestion(name, known)}")
         for at, name in enumerate(call.query.assignor)
         if name not in known
     ]
