@@ -30,6 +30,11 @@ def compiled(pattern: str) -> Any:
 
 def matching(pattern: str, names: Iterable[str]) -> tuple[str, ...]:
     """The names that match as a whole, sorted. Raises AssignorError as `compiled` does."""
+    return _matching(pattern, tuple(names))
+
+
+@lru_cache(maxsize=2048)  # a group asks for the same again with each member and each rebalance
+def _matching(pattern: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(filter(compiled(pattern).fullmatch, names)))
 
 

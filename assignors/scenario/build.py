@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import repeat
 
-from assignors.model import TopicPartition
+from assignors.model import Member, TopicPartition
 from assignors.patterns import resolved
 from assignors.scenario.event_schema import in_order, with_capacity
 from assignors.scenario.schema import ScenarioFile
 from assignors.scenario.values import Amounts
-from assignors.whatif.events import Event, Loads, Scenario
+from assignors.whatif.events import Action, Event, Join, Loads, Scenario, Subscribe
 
 
 def build(file: ScenarioFile) -> Scenario:
@@ -20,12 +20,28 @@ def build(file: ScenarioFile) -> Scenario:
         name=file.name,
         assignor=file.assignor,
         topics=topics,
-        members=tuple(resolved(member.member(), topics) for member in file.members),
-        events=tuple(Event(event.at_ms, with_capacity(event.action, capacities)) for _, event in in_order(file.events)),
+        members=tuple(resolved(_once(member.member()), topics) for member in file.members),
+        events=tuple(
+            Event(event.at_ms, with_capacity(_as_set(event.action), capacities)) for _, event in in_order(file.events)
+        ),
         protocol=dict(file.protocol),
         description=file.description,
     )
     return replace(scenario, loads=_loads(file, scenario.partitions_ever()))
+
+
+def _as_set(action: Action) -> Action:
+    """A subscription is a set: KafkaConsumer.subscribe(Collection) puts the topics into one."""
+    match action:
+        case Join():
+            return replace(action, member=_once(action.member))
+        case Subscribe():
+            return replace(action, topics=tuple(dict.fromkeys(action.topics)))
+    return action
+
+
+def _once(member: Member) -> Member:
+    return replace(member, topics=tuple(dict.fromkeys(member.topics)))
 
 
 def _loads(file: ScenarioFile, most: Mapping[str, int]) -> Loads:

@@ -9,7 +9,7 @@ from assignors.scenario.schema import LOADS, ScenarioFile
 from assignors.scenario.values import MOST_PARTITIONS
 from assignors.spelling import shown, suggestion
 from assignors.whatif.events.scenario import Event, Scenario, first_join_ms
-from assignors.whatif.events.subscribe import unknown_subscriptions
+from assignors.whatif.events.subscribe import doubtful_subscriptions
 from assignors.whatif.events.topics import check_racks
 from assignors.whatif.events.use_assignor import check_assignor
 from assignors.whatif.membership import Membership, Remarks
@@ -34,8 +34,8 @@ def warnings(file: ScenarioFile, scenario: Scenario) -> Remarks:
     yield from _check_claims(file)
     *_, membership = scenario.memberships()
     for number, member in enumerate(file.members):
-        unknown = unknown_subscriptions(member.topics, member.pattern, membership.partitions_ever)
-        yield from _below(("members", number), unknown)
+        doubtful = doubtful_subscriptions(member.topics, member.pattern, membership.partitions_ever)
+        yield from _below(("members", number), doubtful)
     for path, event in in_order(file.events):
         yield from _below(path, event.action.warn(membership))
 

@@ -1,8 +1,11 @@
-"""How large a simulation may be. What exceeds a limit is refused before it starts."""
+"""How large a simulation may be, and how it may start. What exceeds a limit is refused before it starts."""
 
-from assignors.model import AssignorError
+from collections.abc import Iterable
+
+from assignors.model import AssignorError, Member, TopicPartition
 from assignors.simulation.settings import Settings
-from assignors.whatif.events import Scenario
+from assignors.spelling import shown
+from assignors.whatif.events import Scenario, Subscribe
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 MOST_MEMBERS = 2_000
@@ -13,6 +16,12 @@ MOST_DAYS = 7
 """Simulated days until the last event."""
 MOST_HEARTBEATS = 500_000
 """Heartbeats of all members until the last event; each takes about three events of the kernel."""
+MOST_SUBSCRIPTIONS = 500_000
+"""Topics in the subscriptions of all members and events; a pattern is matched against every topic."""
+MOST_REBALANCES = 1_000
+"""Rebalances after one event: a group that has not settled by then never does."""
+PARTITIONS_PER_EVENT = 5
+"""A rebalance counts as one event of the kernel for so many partitions and subscribed topics."""
 _DAY_MS = 86_400_000
 
 
@@ -28,11 +37,48 @@ def check_budget(scenario: Scenario, settings: Settings, protocol: RebalanceProt
     interval_ms = (settings.kip848 if is_consumer else settings.client).heartbeat_interval_ms
     _limit(members, MOST_MEMBERS, "members")
     _limit(sum(scenario.partitions_ever().values()), MOST_PARTITIONS, "partitions")
+    _limit(_subscriptions(scenario), MOST_SUBSCRIPTIONS, "subscriptions to topics")
     if last_ms > MOST_DAYS * _DAY_MS:
         raise AssignorError(
             f"The last event is after {last_ms / _DAY_MS:,.1f} days. A simulation lasts at most {MOST_DAYS} days."
         )
     _limit(members * last_ms // interval_ms, MOST_HEARTBEATS, "heartbeats until the last event")
+
+
+def outdated_owners(members: Iterable[Member]) -> set[str]:
+    """Members that own a partition which another one owns as of a later generation: the group has removed them."""
+    latest: dict[TopicPartition, int] = {}
+    claims = [(tp, _generation(member), member.member_id) for member in members for tp in member.owned]
+    for tp, generation, _ in claims:
+        latest[tp] = max(generation, latest.get(tp, generation))
+    return {member_id for tp, generation, member_id in claims if generation < latest[tp]}
+
+
+def _generation(member: Member) -> int:
+    return -1 if member.generation is None else member.generation
+
+
+def check_owners(members: Iterable[Member]) -> None:
+    """Raises AssignorError when a partition has two owners, which Kafka's coordinator refuses (KIP-848).
+
+    (`ConsumerGroup.addPartitionEpochs`: IllegalStateException.) Under the classic protocol a leader may assign a
+    partition to two members, and nobody notices.
+    """
+    owners: dict[TopicPartition, str] = {}
+    for member in members:
+        for tp in member.owned:
+            if (other := owners.setdefault(tp, member.member_id)) != member.member_id:
+                both = f"{shown(other)!r} and {shown(member.member_id)!r}"
+                raise AssignorError(
+                    f"{tp.topic} {tp.partition} is owned by {both} at the start. Under the consumer protocol a "
+                    "partition has one owner. Leave it to one, or give the other an earlier generation."
+                )
+
+
+def _subscriptions(scenario: Scenario) -> int:
+    changes = [event.action for event in scenario.events if isinstance(event.action, Subscribe)]
+    topics = len(scenario.partitions_ever())
+    return sum(len(one.topics) if one.pattern is None else topics for one in (*scenario.members_ever(), *changes))
 
 
 def _limit(count: int, most: int, what: str) -> None:

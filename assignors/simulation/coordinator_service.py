@@ -8,16 +8,22 @@ from typing import Any, NamedTuple
 
 from assignors.model import TopicPartition
 from assignors.patterns import resolved
+from assignors.simulation.budget import MOST_REBALANCES, PARTITIONS_PER_EVENT
 from assignors.simulation.classic import ClassicCoordinator
 from assignors.simulation.clients import Environment, Process
 from assignors.simulation.consumer import ConsumerCoordinator
 from assignors.simulation.errors import KafkaError
-from assignors.simulation.kernel import Action, Clock
+from assignors.simulation.kernel import Action, Clock, EventLimitError
 from assignors.simulation.log import Done
 from assignors.simulation.network import Answer
 from assignors.simulation.timeline.tables import INITIAL_STATE, NO_COORDINATOR, Plan
+from assignors.spelling import shown
 
 NOT_RECORDED = ("not recorded",)
+_ENDLESS = (
+    "it rebalances without end: more than {:,} rebalances since {!r} at {:,.3f} s, by {:,.3f} s, "
+    "and the rest is not simulated"
+)
 
 
 class GroupView(NamedTuple):
@@ -46,7 +52,8 @@ class GroupCoordinatorService(ABC):
         self._causes: list[str] = []
         self._plan_appends: list[int] = []
         self._last_cause = ""
-        self._rounds = 0
+        self._last_cause_ms = self._rounds = 0
+        self._planned: int | None = None
 
     # Defined by the protocol
 
@@ -176,6 +183,7 @@ class GroupCoordinatorService(ABC):
             self.env.recorder.group("", -1)
             return
         self.record_state(view)
+        self._count_plan(view)
         is_assigned = view.state == "Stable" and self._is_new(view)
         if is_assigned:
             self._record_plan(view)
@@ -185,6 +193,14 @@ class GroupCoordinatorService(ABC):
 
     def record_state(self, view: GroupView) -> None:
         self.env.recorder.group(view.state, view.generation)
+
+    def _count_plan(self, view: GroupView) -> None:
+        """Count the time that it takes to plan a generation."""
+        if view.generation != self._planned:
+            self._planned = view.generation
+            partitions = sum(topic.partitions for topic in self.env.topics().values())
+            subscribed = sum(len(client.member.topics) for client in self.clients.values())
+            self.env.kernel.spend((partitions + subscribed) // PARTITIONS_PER_EVENT)
 
     def _mark_zombies(self) -> None:
         for client in self.clients.values():
@@ -218,8 +234,12 @@ class GroupCoordinatorService(ABC):
     def _cause(self) -> str:
         if self._causes:
             self._last_cause, self._rounds = "; ".join(self._causes), 1
+            self._last_cause_ms = self.env.kernel.now_ms
             self._causes.clear()
             return self._last_cause
+        if self._rounds >= MOST_REBALANCES:
+            since, now = self._last_cause_ms / 1_000, self.env.kernel.now_ms / 1_000
+            raise EventLimitError(_ENDLESS.format(MOST_REBALANCES, shown(self._last_cause), since, now))
         self._rounds += 1
         return f"{self._last_cause} (rebalance {self._rounds})"
 

@@ -11,15 +11,17 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Protocol
 
+from assignors.model import AssignorError
+
 Action = Callable[[], None]
 
 MOST_EVENTS_AT_ONCE = 200_000
 MOST_EVENTS = 2_000_000
-"""Limit of one run: its timeline is held in memory."""
+"""Limit of one run: its timeline is held in memory. What takes longer than an event counts as several (`spend`)."""
 
 
-class EventLimitError(Exception):
-    """A run has too many events, in one millisecond or in all."""
+class EventLimitError(AssignorError):
+    """A run is stopped because it has too many events, in one millisecond or in all, or too many rebalances."""
 
 
 class Clock(Protocol):
@@ -35,12 +37,12 @@ class Clock(Protocol):
 class Kernel:
     """Runs events in order of time. `now_ms` is the time; only the kernel sets it."""
 
-    __slots__ = ("_due", "_events", "_sequence", "now_ms")
+    __slots__ = ("_due", "_events", "_sequence", "_spent", "now_ms")
 
     def __init__(self, now_ms: int = 0) -> None:
         self.now_ms = now_ms
         self._due: list[tuple[int, int, Action]] = []
-        self._events = 0
+        self._events = self._spent = 0
         self._sequence = count()
 
     def after(self, delay_ms: int, action: Action) -> None:
@@ -57,6 +59,10 @@ class Kernel:
         """Run `action` once at that time (not in the past), in the position of `turn`."""
         heappush(self._due, (at_ms, turn, action))
 
+    def spend(self, events: int) -> None:
+        """Count what takes as long as so many events."""
+        self._spent += events
+
     def run_until(self, end_ms: int) -> None:
         """Run all events until `end_ms`, and set the clock to it.
 
@@ -71,7 +77,7 @@ class Kernel:
             at_once += 1
             if at_once > MOST_EVENTS_AT_ONCE:
                 raise EventLimitError(_TIMELESS.format(MOST_EVENTS_AT_ONCE, at_ms / 1000))
-            if events > MOST_EVENTS:
+            if events + self._spent > MOST_EVENTS:
                 raise EventLimitError(_TOO_LONG.format(MOST_EVENTS, at_ms / 1000))
             action()
         self._events = events

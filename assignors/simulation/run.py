@@ -16,7 +16,7 @@ from assignors.memory import collector_at_rest
 from assignors.model import AssignorError, Member, Topic
 from assignors.patterns import matching
 from assignors.simulation.assignor_choice import assignor_for
-from assignors.simulation.budget import MessageLimitError, check_budget
+from assignors.simulation.budget import MessageLimitError, check_budget, check_owners, outdated_owners
 from assignors.simulation.clients import ClassicClient, ConsumerClient, Environment, Process
 from assignors.simulation.kernel import EventLimitError, Kernel
 from assignors.simulation.network import Network
@@ -131,15 +131,20 @@ class Simulation:
             self._add_subscribed(member)
             self.clients[member.member_id] = self._client(self._env, member)
         generation = max(1, *(member.generation or 0 for member in members))
-        adopted = [self.clients[member.member_id] for member in members]
-        for client in adopted:
+        outdated = outdated_owners(members)
+        there = [member for member in members if member.member_id not in outdated]
+        if self._client is ConsumerClient:
+            check_owners(there)
+        for member in members:
+            client = self.clients[member.member_id]
             first_heartbeat_ms = self._random.randrange(client.heartbeat_interval_ms)
             # One random number for both phases: a second one would change the timelines of all seeds.
             client.record_poll_loop(
                 first_heartbeat_ms * self._settings.client.auto_commit_interval_ms // client.heartbeat_interval_ms
             )
-            client.start_stable(generation, first_heartbeat_ms)
-        self._service.start_stable(adopted, generation)
+            own = max(1, member.generation or 0) if member.member_id in outdated else generation
+            client.start_stable(own, first_heartbeat_ms)
+        self._service.start_stable([self.clients[member.member_id] for member in there], generation)
 
     def run(self, until_ms: int | None) -> None:
         """Continue until the group has settled, or until that time, but not beyond the kernel's limit of events."""

@@ -113,7 +113,7 @@ def planned_topics(names: Iterable[str], topics: Mapping[str, Topic]) -> dict[st
 
 def exists(tp: TopicPartition, topics: Mapping[str, plan.Topic]) -> bool:
     """Whether the partition exists."""
-    return tp.topic in topics and tp.partition < topics[tp.topic].partitions
+    return tp.topic in topics and 0 <= tp.partition < topics[tp.topic].partitions
 
 
 def _member(member: Member, topics: tuple[str, ...], generation: int | None) -> plan.Member:
@@ -183,10 +183,13 @@ def scenario_at(
 
 
 def _scenario_member(of: Member, member: plan.Member, topics: Mapping[str, plan.Topic]) -> plan.Member:
-    """The member as a scenario can describe it."""
-    owned = tuple(tp for tp in member.owned if exists(tp, topics))
+    """The member as a scenario can describe it: each topic and each partition once."""
+    owned = tuple(tp for tp in dict.fromkeys(member.owned) if exists(tp, topics))
     pattern = None if of.topics or not _matches(of.topic_regex, member.topics, topics) else of.topic_regex
-    return replace(member, owned=owned, generation=member.generation if owned else None, pattern=pattern)
+    generation = member.generation if owned else None
+    return replace(
+        member, topics=tuple(dict.fromkeys(member.topics)), owned=owned, generation=generation, pattern=pattern
+    )
 
 
 def _matches(pattern: str | None, expected: Sequence[str], topics: Iterable[str]) -> bool:

@@ -122,6 +122,7 @@ def test_one_number_is_looked_at_again_and_each_oracle_closes_with_one_line() ->
         "consumer coordinator: 1 cases, 0 differ",
         "records: 60 cases, 0 differ",
         f"burrow: {burrow.GROUPS + partitions} cases, 0 differ",
+        "scenario files: 1 cases, 0 differ",
     ]
 
 

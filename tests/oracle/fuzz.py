@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from multiprocessing import get_context
 
-from tests.oracle import burrow, classic_coordinator, consumer_coordinator, records, server_assignors
+from tests.oracle import burrow, classic_coordinator, consumer_coordinator, records, scenario_files, server_assignors
 from tests.oracle.client_assignors import NAMES, ClientOracle
 from tests.oracle.generations import GenerationOracle
 from tests.oracle.java_maps import MapOracle
@@ -42,15 +42,20 @@ def _burrow() -> Check:
     return burrow.check
 
 
+def _scenario_files() -> Check:
+    return scenario_files.check
+
+
 ORACLES = (
     Oracle(ClientOracle, NAMES, 0.12),
     Oracle(_server, tuple(server_assignors.CLASSES), 0.12),
     Oracle(GenerationOracle, ("generations",), 0.05),
     Oracle(MapOracle, ("java maps",), 0.02),
     Oracle(classic_coordinator.ClassicOracle, (classic_coordinator.NAME,), 0.27),
-    Oracle(consumer_coordinator.ConsumerOracle, (consumer_coordinator.NAME,), 0.38),
+    Oracle(consumer_coordinator.ConsumerOracle, (consumer_coordinator.NAME,), 0.28),
     Oracle(records.RecordsOracle, (records.NAME,), 0.03),
     Oracle(_burrow, (burrow.NAME,), 0.01),
+    Oracle(_scenario_files, (scenario_files.NAME,), 0.1),
 )
 
 

@@ -1,9 +1,9 @@
 """The times of each member's polls and successful auto commits, from its states and its poll loops."""
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
@@ -59,14 +59,15 @@ class Reader:
         self, spans: Sequence[Span], loops: Sequence[PollLoop], outages: Sequence[Times], every_ms: int
     ) -> None:
         self._polls = list(_poll_runs(_while(spans, _ALIVE), loops))
+        self._last_ms = list(accumulate((polls.last_ms(polls.end_ms) for polls in self._polls), max))
         committing = _without(_while(spans, _COMMITTING), outages)
         self._commits = list(_commits(_poll_runs(committing, loops), loops, max(1, every_ms)))
 
     def polled_ms(self, before_ms: int) -> int:
         """The last poll before that time; NEVER_MS if there is none."""
         at = bisect_right(self._polls, before_ms, key=attrgetter("start_ms"))
-        found = (polls.last_ms(before_ms) for polls in reversed(self._polls[:at]))
-        return next((at_ms for at_ms in found if at_ms != NEVER_MS), NEVER_MS)
+        own_ms = self._polls[at - 1].last_ms(before_ms) if at else NEVER_MS
+        return own_ms if own_ms != NEVER_MS or at < 2 else self._last_ms[at - 2]
 
     def committed_ms(self, until_ms: int) -> int:
         """The last successful auto commit until that time; NEVER_MS if there is none."""
@@ -100,12 +101,15 @@ def _while(spans: Iterable[Span], states: frozenset[MemberState]) -> Iterator[Ti
 
 
 def _without(times: Iterable[Times], outages: Sequence[Times]) -> Iterator[Times]:
+    ends = [to_ms for _, to_ms in outages]
     for start_ms, end_ms in times:
-        for from_ms, to_ms in outages:
-            if from_ms < end_ms and to_ms > start_ms:
-                if from_ms > start_ms:
-                    yield start_ms, from_ms
-                start_ms = to_ms
+        for at in range(bisect_right(ends, start_ms), len(outages)):
+            from_ms, to_ms = outages[at]
+            if from_ms >= end_ms:
+                break
+            if from_ms > start_ms:
+                yield start_ms, from_ms
+            start_ms = to_ms
         if start_ms < end_ms:
             yield start_ms, end_ms
 
@@ -125,11 +129,11 @@ def _poll_runs(times: Iterable[Times], loops: Sequence[PollLoop]) -> Iterator[_P
 
 def _commits(poll_runs: Iterable[_Polls], loops: Iterable[PollLoop], every_ms: int) -> Iterator[_Commits]:
     """A commit in the first poll after it is due; the next is due `every_ms` later (Kafka: ConsumerCoordinator)."""
-    births = [(loop.at_ms, loop.commit_due_ms) for loop in loops if loop.commit_due_ms is not None]
+    births = deque((loop.at_ms, loop.commit_due_ms) for loop in loops if loop.commit_due_ms is not None)
     due_ms = 0
     for polls in poll_runs:
         while births and births[0][0] <= polls.start_ms:
-            due_ms = births.pop(0)[1]
+            due_ms = births.popleft()[1]
         first_ms = polls.first_ms(due_ms)
         if first_ms >= polls.end_ms:
             continue

@@ -6,6 +6,7 @@ auto.commit.interval.ms, before they revoke partitions, and when they close. A n
 offset, so records that were processed beyond it are processed again.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +14,13 @@ from itertools import groupby
 from operator import attrgetter
 
 from assignors.model import TopicPartition
-from assignors.simulation.timeline.polling import Reader, readers
-from assignors.simulation.timeline.tables import Commit, OwnershipSpan, RecordSettings, Timeline
+from assignors.simulation.timeline.polling import NEVER_MS, Reader, readers
+from assignors.simulation.timeline.tables import OwnershipSpan, RecordSettings, Timeline
 
 EARLIEST, LATEST = "earliest", "latest"
+CommitTimes = Mapping[str, Sequence[int]]
+"""When each member committed successfully, other than by auto commit; ascending."""
+
 _MILLI_MS = 1_000_000
 """Milliseconds until one record at a thousandth of a record per second."""
 
@@ -45,23 +49,23 @@ def processed(timeline: Timeline) -> tuple[Processed, ...] | None:
         return None
     who, committed = readers(timeline), _committed(timeline)
     held = groupby(timeline.ownership, attrgetter("partition"))
-    return tuple(_of(tp, list(rows), who, committed[tp], records) for tp, rows in held)
+    return tuple(_of(tp, list(rows), who, committed.get(tp, {}), records) for tp, rows in held)
 
 
-def _committed(timeline: Timeline) -> dict[TopicPartition, list[Commit]]:
+def _committed(timeline: Timeline) -> dict[TopicPartition, CommitTimes]:
     """The successful commits, by partition."""
-    found: dict[TopicPartition, list[Commit]] = defaultdict(list)
+    found: dict[TopicPartition, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for commit in timeline.commits:
         for partition in () if commit.error else commit.partitions:
-            found[partition].append(commit)
-    return found
+            found[partition][commit.member].append(commit.at_ms)
+    return {partition: dict(by_member) for partition, by_member in found.items()}
 
 
 def _of(
     tp: TopicPartition,
     rows: Sequence[OwnershipSpan],
     who: Mapping[str, Reader],
-    committed: Sequence[Commit],
+    committed: CommitTimes,
     records: RecordSettings,
 ) -> Processed:
     counts = []
@@ -90,7 +94,7 @@ class _Log:
 
     created_ms: int
     per_s_milli: int
-    committed: Sequence[Commit]
+    committed: CommitTimes
 
     def end(self, at_ms: int) -> int:
         """The offset of the next record."""
@@ -116,20 +120,30 @@ class _Turn:
     def committed(self, until_ms: int) -> tuple[int, int] | None:
         """Time and offset of the last commit until that time; None if there is none."""
         until_ms = min(until_ms, self.end_ms)
-        own = (commit.at_ms for commit in self.log.committed if commit.member == self.member)
-        said_ms = max((at_ms for at_ms in own if at_ms <= until_ms), default=self.start_ms - 1)
-        at_ms = max(said_ms, self.reader.committed_ms(until_ms))
+        own = self.log.committed.get(self.member, ())
+        said = bisect_right(own, until_ms)
+        at_ms = max(own[said - 1] if said else NEVER_MS, self.reader.committed_ms(until_ms))
         return None if at_ms < self.start_ms else (at_ms, self.position(at_ms))
 
 
 def _read(life: Iterable[OwnershipSpan], log: _Log, who: Mapping[str, Reader], reset: str) -> list[tuple[int, int]]:
     """The first offset and the end offset that each turn read."""
     turns: list[_Turn] = []
+    going_on: list[_Turn] = []
+    last: tuple[int, int] | None = None  # the last commit of the turns that have ended
     for member, start_ms, end_ms in _turns(life):
-        known = [found for turn in turns if (found := turn.committed(start_ms)) is not None]
+        last = _last_commit((turn for turn in going_on if turn.end_ms <= start_ms), start_ms, last)
+        going_on = [turn for turn in going_on if turn.end_ms > start_ms]
+        found = _last_commit(going_on, start_ms, last)
         fresh = log.end(start_ms) if reset == LATEST else 0
-        turns.append(_Turn(member, who[member], log, start_ms, end_ms, max(known)[1] if known else fresh))
+        going_on.append(_Turn(member, who[member], log, start_ms, end_ms, fresh if found is None else found[1]))
+        turns.append(going_on[-1])
     return [(turn.offset, turn.position(turn.end_ms)) for turn in turns]
+
+
+def _last_commit(turns: Iterable[_Turn], until_ms: int, other: tuple[int, int] | None) -> tuple[int, int] | None:
+    """Time and offset of the last commit of these turns and the other one; None if there is none."""
+    return max((found for found in (other, *(turn.committed(until_ms) for turn in turns)) if found), default=None)
 
 
 def _turns(life: Iterable[OwnershipSpan]) -> list[tuple[str, int, int]]:

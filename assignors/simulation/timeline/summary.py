@@ -114,7 +114,7 @@ def _gaps(life: Sequence[OwnershipSpan], first_ms: int) -> Iterator[int]:
 
 
 def _moves(rows: Sequence[OwnershipSpan]) -> int:
-    return sum(one.member != other.member for one, other in pairwise(_owned(rows)))
+    return sum(one.member != other.member and one.end_ms <= other.start_ms for one, other in pairwise(_owned(rows)))
 
 
 def _pauses(timeline: Timeline) -> Iterator[Pause]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from assignors.model import Member
 from assignors.spelling import shown
 from assignors.whatif.events.action import PLAIN, Action, SimulatedGroup, Wording
-from assignors.whatif.events.subscribe import unknown_subscriptions
+from assignors.whatif.events.subscribe import doubtful_subscriptions
 from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import Membership, Remarks
 
@@ -36,7 +36,7 @@ class Join(Action):
             )
 
     def warn(self, membership: Membership) -> Remarks:
-        yield from unknown_subscriptions(self.member.topics, self.member.pattern, membership.partitions_ever)
+        yield from doubtful_subscriptions(self.member.topics, self.member.pattern, membership.partitions_ever)
 
     def change(self, membership: Membership) -> None:
         membership.members[self.subject] = self.member

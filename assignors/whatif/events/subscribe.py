@@ -24,7 +24,7 @@ class Subscribe(MemberAction):
         return f"{wording.member(self.member_id)} subscribes to {wanted}"
 
     def warn(self, membership: Membership) -> Remarks:
-        yield from unknown_subscriptions(self.topics, self.pattern, membership.partitions_ever)
+        yield from doubtful_subscriptions(self.topics, self.pattern, membership.partitions_ever)
 
     def change(self, membership: Membership) -> None:
         if member := membership.members.get(self.member_id):
@@ -63,13 +63,20 @@ class ChangeRack(MemberAction):
         group.change_rack(self.member_id, self.rack)
 
 
-def unknown_subscriptions(topics: Sequence[str], pattern: str | None, known: Collection[str]) -> Remarks:
-    """Topics and patterns that match no topic of the scenario. Kafka allows them; they may be typing errors."""
+def doubtful_subscriptions(topics: Sequence[str], pattern: str | None, known: Collection[str]) -> Remarks:
+    """Topics and patterns that match no topic of the scenario, and topics that are listed again.
+
+    Kafka allows them; they may be typing errors.
+    """
+    seen: set[str] = set()
     for number, topic in enumerate(topics):
-        if topic not in known:
+        if topic in seen:
+            yield ("topics", number), f"{shown(topic)!r} is listed twice, and counts once: a subscription is a set."
+        elif topic not in known:
             sentence = (
                 f"No topic is ever named {shown(topic)!r}, so nothing is assigned for it.{suggestion(topic, known)}"
             )
             yield ("topics", number), sentence
+        seen.add(topic)
     if pattern is not None and not matching(pattern, known):
         yield ("pattern",), f"No topic ever matches {shown(pattern)!r}, so nothing is assigned for it."

@@ -86,7 +86,7 @@ def topics(draw: Draw, name: str) -> Topic:
 
 @st.composite
 def members(draw: Draw, member_id: str, instance_id: str | None, known: list[str]) -> Member:
-    """A member that owns nothing. It may subscribe to nothing, twice to one topic, or to what does not exist."""
+    """A member that owns nothing. It may subscribe to nothing, or to what does not exist."""
     subscribed = (st.sampled_from(known) | topic_names) if known else topic_names
     return Member(
         member_id=member_id,
@@ -103,7 +103,7 @@ def subscriptions(draw: Draw, names: st.SearchStrategy[str]) -> dict[str, Any]:
     """By name, or by a pattern whose topics are found later."""
     if draw(st.integers(0, 3)) == 0:
         return {"pattern": draw(patterns)}
-    return {"topics": tuple(draw(st.lists(names, max_size=4)))}
+    return {"topics": tuple(draw(st.lists(names, unique=True, max_size=4)))}
 
 
 @st.composite
