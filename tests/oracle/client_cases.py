@@ -178,13 +178,13 @@ def odd_lists(r: random.Random) -> Group:
 
 
 def racked(r: random.Random) -> Group:
-    """Members and replicas in racks."""
+    """Members and replicas in racks; of three replicas two are in one rack."""
     group = r.choice((fresh, fresh_mixed, owned, swollen, disputed))(r)
     racks = RACKS[: r.randint(1, 4)]
     copies = r.randint(1, 2)
     topics = {
         name: replace(
-            topic, racks=tuple(tuple(r.sample(racks, min(copies, len(racks)))) for _ in range(topic.partitions))
+            topic, racks=tuple(_replicas(r.sample(racks, min(copies, len(racks)))) for _ in range(topic.partitions))
         )
         if r.random() < 0.85
         else topic
@@ -196,6 +196,10 @@ def racked(r: random.Random) -> Group:
         }
     members = tuple(replace(m, rack=r.choice((*racks, "", None, "e"))) for m in group.members)
     return replace(group, members=members, topics=topics)
+
+
+def _replicas(racks: Sequence[str]) -> tuple[str, ...]:
+    return (*racks, racks[0]) if len(racks) > 1 else tuple(racks)
 
 
 def copartitioned(r: random.Random) -> Group:

@@ -1,14 +1,25 @@
 """Scenarios that are too large are refused before the simulation starts."""
 
+import time
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
 from assignors.model import AssignorError, Member, Topic
 from assignors.simulation import kernel
-from assignors.simulation.budget import MOST_DAYS, MOST_HEARTBEATS, MOST_MEMBERS, MOST_PARTITIONS, check_budget
+from assignors.simulation.budget import (
+    MOST_DAYS,
+    MOST_HEARTBEATS,
+    MOST_MEMBERS,
+    MOST_PARTITIONS,
+    MOST_REBALANCES,
+    MOST_SUBSCRIPTIONS,
+    check_budget,
+)
 from assignors.simulation.settings import read
-from assignors.whatif.events import AddPartitions, CreateTopic, Event, Join, Leave, Scenario
+from assignors.simulation.timeline.summary import summarize
+from assignors.whatif.events import AddPartitions, CreateTopic, Event, Join, Leave, Scenario, Subscribe
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.run.stories import CONSUMER, EAGER, played
 
@@ -39,6 +50,10 @@ def check(scenario: Scenario, protocol: RebalanceProtocol = EAGER) -> None:
             group(Event(0, CreateTopic(Topic("u", MOST_PARTITIONS)))),
             "20,004 partitions. A simulation has at most 20,000.",
         ),
+        (
+            group(members=[replace(A, topics=tuple(f"t{number}" for number in range(MOST_SUBSCRIPTIONS + 1)))]),
+            "500,001 subscriptions to topics. A simulation has at most 500,000.",
+        ),
         (group(Event(10_000_000_000, Leave("a"))), "after 115.7 days. A simulation lasts at most 7 days."),
         (group(Event(DAY_MS, Leave("m0")), members=crowd(100)), "2,880,000 heartbeats until the last event. "),
     ],
@@ -66,3 +81,44 @@ def test_the_heartbeat_interval_is_that_of_the_protocol() -> None:
     check(scenario, CONSUMER)
     with pytest.raises(AssignorError, match="666,666 heartbeats"):
         check(scenario, EAGER)
+
+
+def test_a_pattern_counts_as_a_subscription_to_every_topic() -> None:
+    topics = {f"t{number}": Topic(f"t{number}", 1) for number in range(1_000)}
+    members = [Member(f"m{number}", pattern="t7") for number in range(500)]
+    scenario = replace(group(members=members), topics=topics)
+    check(scenario)
+    with pytest.raises(AssignorError, match="501,000 subscriptions"):
+        check(replace(scenario, events=(Event(0, Subscribe("m0", pattern="t8")),)))
+
+
+UNEVEN = {name: Topic(name, 2) for name in ("t", "u", "v")}
+ENDLESS = Scenario(
+    "endless", "sticky", UNEVEN, (Member("a", topics=("t", "u", "v")), Member("b", topics=("t", "v", "v")))
+)
+"""`sticky` gives b a partition of u, as Kafka's class does for such a list, and b joins again for ever."""
+
+
+def test_a_group_that_rebalances_without_end_is_stopped_and_says_since_when() -> None:
+    instant = {"simulated.append.ms": 0, "group.initial.rebalance.delay.ms": 0, "heartbeat.interval.ms": 1}
+    timeline = played(replace(ENDLESS, protocol=instant), EAGER)
+    since, until = timeline.plans[0].at_ms / 1_000, timeline.end_ms / 1_000
+    assert timeline.unsettled == (
+        "it rebalances without end: more than 1,000 rebalances since 'first assignment' "
+        f"at {since:.3f} s, by {until:.3f} s, and the rest is not simulated"
+    )
+    assert len(timeline.plans) == MOST_REBALANCES
+    assert until < 60
+
+
+def test_the_summary_of_many_rebalances_takes_time_in_proportion() -> None:
+    """It was quadratic in the rebalances: 60 s and more for these."""
+    began_s = time.process_time()
+    assert summarize(played(ENDLESS, EAGER)).rebalances > 500
+    assert time.process_time() - began_s < 20
+
+
+def test_a_rebalance_counts_for_its_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "MOST_EVENTS", 3_000)
+    assert played(group(partitions=10_000), EAGER).unsettled is None
+    assert "more than 3,000 events" in str(played(group(partitions=20_000), EAGER).unsettled)
