@@ -77,8 +77,9 @@ def check_owners(members: Iterable[Member]) -> None:
 
 def _subscriptions(scenario: Scenario) -> int:
     changes = [event.action for event in scenario.events if isinstance(event.action, Subscribe)]
+    every: list[Member | Subscribe] = [*scenario.members_ever(), *changes]
     topics = len(scenario.partitions_ever())
-    return sum(len(one.topics) if one.pattern is None else topics for one in (*scenario.members_ever(), *changes))
+    return sum(len(one.topics) if one.pattern is None else topics for one in every)
 
 
 def _limit(count: int, most: int, what: str) -> None:

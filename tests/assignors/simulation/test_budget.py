@@ -120,5 +120,5 @@ def test_the_summary_of_many_rebalances_takes_time_in_proportion() -> None:
 
 def test_a_rebalance_counts_for_its_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "MOST_EVENTS", 3_000)
-    assert played(group(partitions=10_000), EAGER).unsettled is None
+    assert played(group(partitions=5_000), EAGER).unsettled is None
     assert "more than 3,000 events" in str(played(group(partitions=20_000), EAGER).unsettled)
