@@ -19,7 +19,8 @@ MOST_HEARTBEATS = 500_000
 MOST_SUBSCRIPTIONS = 500_000
 """Topics in the subscriptions of all members and events; a pattern is matched against every topic."""
 MOST_REBALANCES = 1_000
-"""Rebalances after one event: a group that has not settled by then never does."""
+REBALANCES_PER_MEMBER = 4
+"""Rebalances after one event, with so many more for each member: a group that has not settled by then never does."""
 PARTITIONS_PER_EVENT = 5
 """A rebalance counts as one event of the kernel for so many partitions and subscribed topics."""
 _DAY_MS = 86_400_000

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from assignors.model import TopicPartition
 from assignors.patterns import resolved
-from assignors.simulation.budget import MOST_REBALANCES, PARTITIONS_PER_EVENT
+from assignors.simulation.budget import MOST_REBALANCES, PARTITIONS_PER_EVENT, REBALANCES_PER_MEMBER
 from assignors.simulation.classic import ClassicCoordinator
 from assignors.simulation.clients import Environment, Process
 from assignors.simulation.consumer import ConsumerCoordinator
@@ -52,8 +52,9 @@ class GroupCoordinatorService(ABC):
         self._causes: list[str] = []
         self._plan_appends: list[int] = []
         self._last_cause = ""
-        self._last_cause_ms = self._rounds = 0
-        self._planned: int | None = None
+        self._rounds = 0
+        self._last_event, self._last_event_ms = "", 0
+        self._generation = self._generations_since = 0
 
     # Defined by the protocol
 
@@ -135,6 +136,7 @@ class GroupCoordinatorService(ABC):
     def add_cause(self, title: str) -> None:
         """An event that happens now: a cause of the next generation."""
         self._causes.append(title)
+        self._last_event, self._last_event_ms, self._generations_since = title, self.env.kernel.now_ms, 0
 
     def commit_error(self, client: Process) -> str | None:
         """Kafka's name of the error of a commit of that member now; None if the commit succeeds."""
@@ -183,7 +185,7 @@ class GroupCoordinatorService(ABC):
             self.env.recorder.group("", -1)
             return
         self.record_state(view)
-        self._count_plan(view)
+        self._count_generation(view)
         is_assigned = view.state == "Stable" and self._is_new(view)
         if is_assigned:
             self._record_plan(view)
@@ -194,13 +196,22 @@ class GroupCoordinatorService(ABC):
     def record_state(self, view: GroupView) -> None:
         self.env.recorder.group(view.state, view.generation)
 
-    def _count_plan(self, view: GroupView) -> None:
-        """Count the time that it takes to plan a generation."""
-        if view.generation != self._planned:
-            self._planned = view.generation
-            partitions = sum(topic.partitions for topic in self.env.topics().values())
-            subscribed = sum(len(client.member.topics) for client in self.clients.values())
-            self.env.kernel.spend((partitions + subscribed) // PARTITIONS_PER_EVENT)
+    def _count_generation(self, view: GroupView) -> None:
+        """Count the time that a generation takes, also one that never becomes Stable.
+
+        Raises EventLimitError for too many. Under KIP-848 each member that comes or goes makes one.
+        """
+        if view.generation <= 0 or view.generation == self._generation:
+            return
+        self._generation = view.generation
+        partitions = sum(topic.partitions for topic in self.env.topics().values())
+        subscribed = sum(len(client.member.topics) for client in self.clients.values())
+        self.env.kernel.spend((partitions + subscribed) // PARTITIONS_PER_EVENT)
+        self._generations_since += 1
+        most = MOST_REBALANCES + REBALANCES_PER_MEMBER * len(self.clients)
+        if self._generations_since > most:
+            since, now = self._last_event_ms / 1_000, self.env.kernel.now_ms / 1_000
+            raise EventLimitError(_ENDLESS.format(most, shown(self._last_event), since, now))
 
     def _mark_zombies(self) -> None:
         for client in self.clients.values():
@@ -234,12 +245,8 @@ class GroupCoordinatorService(ABC):
     def _cause(self) -> str:
         if self._causes:
             self._last_cause, self._rounds = "; ".join(self._causes), 1
-            self._last_cause_ms = self.env.kernel.now_ms
             self._causes.clear()
             return self._last_cause
-        if self._rounds >= MOST_REBALANCES:
-            since, now = self._last_cause_ms / 1_000, self.env.kernel.now_ms / 1_000
-            raise EventLimitError(_ENDLESS.format(MOST_REBALANCES, shown(self._last_cause), since, now))
         self._rounds += 1
         return f"{self._last_cause} (rebalance {self._rounds})"
 
