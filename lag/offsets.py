@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from assignors.model import TopicPartition
 from lag.lazy_sequence import LazySequence
@@ -165,6 +165,15 @@ class PartitionRows(LazySequence[PartitionLag]):
             problem=PROBLEM_CODES[table.problem[row]],
             lost_records=known(table.lost[row]),
         )
+
+
+def committed_offsets(written: ArrayLike) -> Ints:
+    """The committed offsets: UNKNOWN, that is none, where a negative number was committed.
+
+    Clients commit logical offsets by mistake (-2: earliest, -1001: librdkafka's "invalid"), and brokers store them.
+    Kafka's admin client reads a negative offset as no commit (`ListConsumerGroupOffsetsHandler`).
+    """
+    return np.maximum(np.asarray(written, np.int64), UNKNOWN)
 
 
 def topics_by_group(table: OffsetTable, groups: int) -> list[frozenset[str]]:

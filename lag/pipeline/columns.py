@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from lag.history.resume.rollup_progress import LAST_COMMITS
 from lag.history.schemas import BYTES, TEXT, TIME
-from lag.offsets import UNKNOWN, Flags, Ints
+from lag.offsets import UNKNOWN, Flags, Ints, committed_offsets
 from lag.verdict.columns import concatenate, in_order, no_rows, take
 
 TOPIC_BITS, PARTITION_BITS = 20, 24
@@ -98,7 +98,7 @@ class EndRows(NamedTuple):
 
 
 class CommitRows(NamedTuple):
-    """Commits, sorted by place, group, time and `src_offset`: int64[n], bool[n]; a tombstone has `offset` -1."""
+    """Commits, sorted by place, group, time and `src_offset`: int64[n], bool[n]; `offset` -1: no commit any more."""
 
     place: Ints
     group: Ints
@@ -153,7 +153,7 @@ def commits(rows: pa.RecordBatch, names: Names) -> CommitRows:
         names.groups.of(rows["group_id"]),
         commit_times(rows),
         rows["src_offset"].to_numpy(),
-        offsets(rows["committed"]),
+        committed_offsets(offsets(rows["committed"])),
         names.ids.of(rows["topic_id"]),
         rows["bootstrap"].to_numpy(zero_copy_only=False),
     )
@@ -192,7 +192,7 @@ def runs(*columns: Ints) -> list[slice]:
 
 
 def last_commits(rows: CommitRows, before_us: int, names: Names) -> pa.Table:
-    """The last commit of each series before that time (`LAST_COMMITS`); a tombstone ends a series."""
+    """The last commit of each series before that time (`LAST_COMMITS`); a row without a commit ends a series."""
     early = np.flatnonzero(rows.at_us < before_us)
     last = early[[run.stop - 1 for run in runs(rows.place[early], rows.group[early])]]
     last = last[rows.offset[last] != UNKNOWN]

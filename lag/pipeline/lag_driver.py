@@ -145,4 +145,4 @@ def _last(commits: DataFrame) -> DataFrame:
     times = commits.groupBy(series).agg(f.max("at").alias("at"))
     last = f.max_by(f.struct("*"), "src_offset").alias("last")
     newest = commits.join(f.broadcast(times), [*series, "at"]).groupBy(series).agg(last)
-    return newest.select("last.*").where("committed is not null").select(LAST_COMMITS.names)
+    return newest.select("last.*").where("committed >= 0").select(LAST_COMMITS.names)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lag.model import GroupType, Member, Problem
-from lag.offsets import PartitionProblem
+from lag.offsets import PartitionProblem, committed_offsets
 
 
 @dataclass(slots=True)
@@ -29,8 +29,8 @@ class GroupDescription:
 class CommittedOffsets:
     """Committed offsets, one row per (group, partition), group by group as the answers come.
 
-    Group number i of `groups` has the rows from `first[i]` on. `lag` is -1 except for share groups (KIP-1226). `topics`
-    numbers the names of all topics of the cluster and of every commit.
+    Group number i of `groups` has the rows from `first[i]` on. `offset` is -1 if there is none, `lag` is -1 except for
+    share groups (KIP-1226). `topics` numbers the names of all topics of the cluster and of every commit.
     """
 
     topics: dict[str, int]
@@ -75,12 +75,12 @@ class CommittedOffsets:
         lags: Sequence[int] | None = None,
         problems: Sequence[int] | None = None,
     ) -> None:
-        """Add a group's committed offsets in one topic; -1 = none. By default `lags` are -1, `problems` (codes) 0."""
+        """Add a group's offsets in one topic, as answered; negative = none. By default `lags` are -1, `problems` 0."""
         rows = len(partitions)
         self.group.extend([group] * rows)
         self.topic.extend([topic] * rows)
         self.partition.extend(partitions)
-        self.offset.extend(offsets)
+        self.offset.extend(committed_offsets(offsets).tolist())
         self.lag.extend([-1] * rows if lags is None else lags)
         self.problem.extend([0] * rows if problems is None else problems)
 

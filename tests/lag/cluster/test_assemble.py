@@ -72,6 +72,25 @@ def test_snapshot_with_a_topic_that_may_not_be_described_is_not_complete() -> No
     assert not found.complete
 
 
+@pytest.mark.parametrize("offset", [-2, -1001, -(2**63)])
+def test_a_negative_committed_offset_is_no_commit(offset: int) -> None:
+    """Logical offsets that clients commit by mistake: -2 is "earliest", -1001 librdkafka's "invalid"."""
+
+    def snapshot_with(committed: int) -> ClusterSnapshot:
+        commits = CommittedOffsets({"a": 0})
+        commits.add(commits.add_group(one := group("g", member("m", ("a", 0)))), 0, [0, 1], [committed, 7])
+        return read([one], commits, ends_of(commits, a=[9, 9]), {"a": [1, 1]})
+
+    (found,) = snapshot_with(offset).groups
+    assert [(r.committed, r.lag_records, r.lost_records, r.problem) for r in found.partitions] == [
+        (None, None, None, PartitionProblem.NO_COMMIT),
+        (7, 2, 0, None),
+    ]
+    table, without = snapshot_with(offset).offsets, snapshot_with(-1).offsets
+    for name in ("committed", "lag", "lost", "problem", "member"):
+        assert getattr(table, name).tolist() == getattr(without, name).tolist()
+
+
 def test_subscribed_partition_without_owner_and_commit_is_listed() -> None:
     commits = CommittedOffsets({"a": 0})
     commits.add(commits.add_group(joining := group("g", member("m", topics=("a",)))), 0, [1], [7])

@@ -182,6 +182,16 @@ def test_the_last_commit_is_that_of_the_latest_time_and_of_these_the_latest_reco
     assert reading.last_commits(again, us(at(10)), names).equals(last)
 
 
+def test_a_negative_offset_in_a_file_of_an_earlier_version_is_no_commit(history: History) -> None:
+    made = [commit("g", 1, 1, committed=30), commit("g", 5, 2, committed=-2), commit("h", 5, 3, committed=0)]
+    history.append("commits", rows("commits", *made))
+    names = Names()
+    found = commits(read_rows(history, "commits", COMMIT_COLUMNS), names)
+    assert found.offset.tolist() == [30, -1, 0]
+    last = reading.last_commits(found, us(at(10)), names)
+    assert [(row["group_id"], row["committed"]) for row in last.to_pylist()] == [("h", 0)]
+
+
 def test_a_minute_is_the_same_by_every_commit_and_by_the_last_ones_that_are_remembered(history: History) -> None:
     """A series that ended is not remembered, so what begins again after it has nothing to go back from."""
     made = [

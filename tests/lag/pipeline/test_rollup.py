@@ -450,6 +450,18 @@ def test_the_last_commit_before_the_window_counts_however_old(spark: SparkSessio
 
 
 @pytest.mark.usefixtures("only_lag")
+def test_a_negative_offset_of_an_earlier_version_before_the_window_is_no_commit(
+    spark: SparkSession, history: History
+) -> None:
+    days_ago = BEGIN - timedelta(days=5)
+    same = {"src_ts": days_ago, "commit_ts": days_ago}
+    commits = [same | {"committed": 7, "src_offset": 1}, same | {"committed": -2, "src_offset": 2}]
+    history.append("commits", rows("commits", *commits))
+    history.append("end_offsets", rows("end_offsets", {"poll_ts": BEGIN, "log_end": 10, "last_stable": 10}))
+    assert lag_by_the_minute(spark, history, 1) == []
+
+
+@pytest.mark.usefixtures("only_lag")
 def test_the_last_commit_before_the_window_is_carried_from_run_to_run(spark: SparkSession, history: History) -> None:
     """It is read once: later it may be gone. Another process may run the next time."""
     days_ago = BEGIN - timedelta(days=5)
