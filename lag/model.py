@@ -78,6 +78,9 @@ UNAUTHORIZED = "unauthorized"
 TOPICS_UNAUTHORIZED = "topics_unauthorized"
 """The kind of a group's problem: the ACL on one of its topics is missing, and the broker does not say on which."""
 
+UNDECODED = "undecoded"
+"""The kind of a group's problem: the subscription or assignment of a member cannot be decoded."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -103,6 +106,18 @@ class Problem:
         subject = f"{self.scope} {self.subject}"
         named = "" if self.cause.startswith(subject) else f"{subject}: "
         return f"{named}{self.cause}. {self.hint}".rstrip()
+
+
+MOST_NAMED = 3
+"""Members that a problem names; of the others it has the number."""
+
+
+def undecoded(group_id: str, members: Sequence[str]) -> Problem:
+    """The group's problem that its members wrote what cannot be decoded; `members`: which, which part of it and why."""
+    rest = len(members) - MOST_NAMED
+    named = [*members[:MOST_NAMED], *([f"and {rest:,} more"] if rest > 0 else [])]
+    hint = "Their client library writes it differently than Kafka's consumers: look at its version"
+    return Problem(UNDECODED, Scope.GROUP, group_id, "; ".join(named), hint)
 
 
 UNLISTED = "groups_unlisted"
@@ -166,6 +181,10 @@ class LagTotal:
     lost_records: int | None = None
 
 
+def _only_undecoded(problems: Sequence[Problem]) -> bool:
+    return bool(problems) and all(problem.kind == UNDECODED for problem in problems)
+
+
 @dataclass(frozen=True, slots=True)
 class GroupSnapshot:
     """One group at one moment.
@@ -193,6 +212,11 @@ class GroupSnapshot:
     problems: tuple[Problem, ...] = ()
     internal: bool = False
     protocol_type: str = ""
+
+    @property
+    def has_all_offsets(self) -> bool:
+        """Whether a partition without a commit has none: only that could not be read which members wrote."""
+        return self.complete or _only_undecoded(self.problems)
 
     @property
     def has_no_members(self) -> bool:
@@ -267,6 +291,11 @@ class ClusterSnapshot:
     def __post_init__(self) -> None:
         index = {g.group_id: i for i, g in enumerate(self.groups)}
         object.__setattr__(self, "by_group", MappingProxyType(index))
+
+    @property
+    def lists_every_group(self) -> bool:
+        """Whether a group that is not here does not exist: only that could not be read which members wrote."""
+        return self.complete or _only_undecoded(self.problems)
 
     def group(self, group_id: str) -> GroupSnapshot | None:
         """The group of that id, or None."""

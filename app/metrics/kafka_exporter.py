@@ -67,7 +67,7 @@ def _positions(view: View, labels: Labels) -> Positions:
     rows = spanned_rows(view)
     is_row, table = rows.row >= 0, view.table
     committed = np.where(is_row, table.committed[rows.row], NO_COMMIT)
-    uncommitted = np.where(is_row, table.problem[rows.row] == NO_COMMIT_CODE, _complete(view)[rows.group])
+    uncommitted = np.where(is_row, table.problem[rows.row] == NO_COMMIT_CODE, _has_all_offsets(view)[rows.group])
     read = (committed != UNKNOWN) | uncommitted
     rows, committed, uncommitted = SpannedRows(*(c[read] for c in rows)), committed[read], uncommitted[read]
     ends = view.ends
@@ -76,9 +76,9 @@ def _positions(view: View, labels: Labels) -> Positions:
     return Positions(labels.of_group_partitions(*found), committed, lag, uncommitted | (lag != UNKNOWN))
 
 
-def _complete(view: View) -> Flags:
-    """bool[n of all groups]: everything of the group could be read."""
-    return np.array([group.complete for group in view.snapshot.groups], np.bool_)
+def _has_all_offsets(view: View) -> Flags:
+    """bool[n of all groups]: every committed offset of the group could be read."""
+    return np.array([group.has_all_offsets for group in view.snapshot.groups], np.bool_)
 
 
 def _current_offset(view: View, labels: Labels) -> Samples:
@@ -94,7 +94,7 @@ def _lag(view: View, labels: Labels) -> Samples:
 def _offset_sum(view: View, labels: Labels) -> Samples:
     pairs = view.group_topics
     others = view.topics_with_known_ends[pairs.topic] - pairs.commits - pairs.unread
-    uncommitted = np.where(_complete(view)[pairs.group], others, pairs.no_commits)
+    uncommitted = np.where(_has_all_offsets(view)[pairs.group], others, pairs.no_commits)
     return series(labels.group_topics, pairs.committed + NO_COMMIT * uncommitted, pairs.commits > 0)
 
 

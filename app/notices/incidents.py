@@ -103,7 +103,7 @@ def poll_of(cluster: str, health: Health, seen: frozenset[str]) -> Poll:
         verdicts,
         undecided,
         lambda name: health.groups[snapshot.by_group[name]].finding,
-        snapshot.complete,
+        snapshot.lists_every_group,
         seen,
     )
 

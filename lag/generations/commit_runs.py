@@ -32,7 +32,7 @@ class CommitRuns:
     source     the partition of `__consumer_offsets`
     offset     the committed offset
     first_ms, last_ms   the first and last record of the run
-    follows    bool: a record with another offset, or a tombstone, precedes the run
+    follows    bool: a record with another offset, or without one, precedes the run
     back_ms    the last record with a lower offset than the one before it; -1 = none
     """
 
@@ -94,7 +94,7 @@ class CommitRuns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Records:
-    """Commit records in order: int64[n]; the offset of a tombstone is -1."""
+    """Commit records in order: int64[n]; `offset` is -1 where nothing is committed any more."""
 
     key: Ints
     topic_id: Ints
@@ -110,13 +110,13 @@ class _Records:
             _keys(groups, topics, commits.partitions),
             ids[:, 0] ^ ids[:, 1],
             np.full(len(commits), source, np.int64),
-            np.where(commits.tombstones, UNKNOWN, commits.offsets),
+            commits.committed,
             commits.commit_ts,
         )
 
 
 def _fold(known: CommitRuns, new: _Records) -> CommitRuns:
-    """The runs after the records of `new`; `known` has those of the same keys. Keys that end with a tombstone go.
+    """The runs after the records of `new`; `known` has those of the same keys. Keys that end without a commit go.
 
     A known run stands before its new records as one record, at the time of its first.
     """

@@ -360,8 +360,8 @@ class Tail:
         return [group for group in seen.groups if offsets_partition(group.group_id, self._partitions) in at_end]
 
     def _forget_commits_of_others(self, seen: ClusterSnapshot) -> None:
-        """Counts of groups that two complete polls in succession do not have: one poll may be older than a commit."""
-        if not seen.complete:
+        """Counts of groups that two polls in succession do not have, of which one may be older than a commit."""
+        if not seen.lists_every_group:
             return
         absent = self._commit_counts.keys() - {group.group_id for group in seen.groups}
         for group_id in absent & self._absent:

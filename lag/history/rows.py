@@ -3,7 +3,7 @@
 Groups of groupscope's own readers are left out: otherwise reading the topic would produce records to read.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from lag.history.schemas import COMMITS, DECODE_ERRORS, GROUP_EVENTS, TIME, with
 from lag.model import is_internal_group
 from lag.records import BytesColumn, Commits, Decoded, GroupEvent, StringColumn, group_values
 from lag.records.message_schema import Message
-from lag.records.model import NONE
+from lag.records.model import NONE, DecodeError
 
 COMMIT, TOMBSTONE = 0, 1
 LATEST_MS = 253_402_300_799_999
@@ -87,7 +87,7 @@ class CommitBuilder:
         return with_day(pa.table(columns), COMMITS)
 
     def _commit_columns(self, commits: Commits, kept: NDArray[np.int64]) -> dict[str, pa.Array]:
-        alive = ~commits.tombstones[kept]
+        alive, committed = ~commits.tombstones[kept], commits.committed[kept]
         numbers = partial(_numbers, rows=kept)
         return {
             "group_id": self._groups.texts(StringColumn(commits.group_ids.codes[kept], commits.group_ids.values)),
@@ -95,7 +95,7 @@ class CommitBuilder:
             "topic_id": _ids(commits.topic_ids[kept]),
             "partition": pa.array(commits.partitions[kept]),
             "op": pa.array(np.where(alive, COMMIT, TOMBSTONE).astype(np.int8)),
-            "committed": pa.array(commits.offsets[kept], mask=~alive),
+            "committed": pa.array(committed, mask=committed == NONE),
             "leader_epoch": numbers(commits.leader_epochs),
             "metadata": texts(commits.metadata.take(kept)),
             "commit_ts": times(commits.commit_ts[kept]),
@@ -118,13 +118,19 @@ def events(decoded: Decoded, source: SourceRecords, keys: BytesColumn, values: B
 def errors(decoded: Decoded, source: SourceRecords, keys: BytesColumn, values: BytesColumn) -> pa.Table:
     """Rows of `decode_errors`."""
     places = np.array([error.row for error in decoded.errors], np.int64)
+    groups = {event.row: event.group_id for event in decoded.events}
     columns = source.columns(places, "src_ts") | {
         "record_type": pa.array([error.record_type for error in decoded.errors], pa.int16()),
-        "reason": pa.array([error.reason for error in decoded.errors], pa.string()),
+        "reason": pa.array([_reason(error, groups) for error in decoded.errors], pa.string()),
         "key": pa.array([keys[row] for row in places], pa.binary()),
         "value": pa.array([values[row] for row in places], pa.binary()),
     }
     return with_day(pa.table(columns), DECODE_ERRORS)
+
+
+def _reason(error: DecodeError, groups: Mapping[int, str]) -> str:
+    """Why it could not be read, with the group where only a part of the group's record could not be."""
+    return f"group {groups[error.row]}: {error.reason}" if error.row in groups else error.reason
 
 
 def times(milliseconds: NDArray[np.int64]) -> pa.Array:

@@ -92,6 +92,8 @@ COMMITS = _table(
 )  # fmt: skip
 """Every offset commit. `op`: 0 commit, 1 tombstone. (cluster, src_partition, src_offset) is unique.
 
+`committed` is null if there is no commit: in a tombstone, and where a negative offset was written (rows of earlier
+versions have that number).
 `bootstrap`: the record is older than the first start of the stream, so earlier ones may have been compacted away.
 """
 

@@ -82,8 +82,22 @@ def read_message(kind: type[Made], cursor: Cursor, version: int) -> Made:
     return made
 
 
+def read_leading(kind: type[Made], cursor: Cursor, version: int) -> Made:
+    """One message without tagged fields, of which the last fields may be missing. Raises Malformed.
+
+    Fields that the bytes end before have their defaults; the first one must be there.
+    """
+    values: dict[str, Any] = {}
+    for name, read in _readers(kind, version, False)[0].items():
+        if values and cursor.at == len(cursor.data):
+            break
+        values[name] = _read_field(name, read, cursor)
+    return kind(**values)
+
+
 @cache
-def _struct(kind: type[Any], version: int, flexible: bool) -> Read:
+def _readers(kind: type[Any], version: int, flexible: bool) -> tuple[dict[str, Read], dict[int, tuple[str, Read]]]:
+    """The readers of the plain fields by name, and of the tagged ones, with their names, by tag."""
     plain: dict[str, Read] = {}
     tagged: dict[int, tuple[str, Read]] = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
@@ -100,6 +114,12 @@ def _struct(kind: type[Any], version: int, flexible: bool) -> Read:
             plain[name] = read
         elif flexible:
             tagged[tag] = (name, read)
+    return plain, tagged
+
+
+@cache
+def _struct(kind: type[Any], version: int, flexible: bool) -> Read:
+    plain, tagged = _readers(kind, version, flexible)  # type: ignore[arg-type]
 
     def read_struct(cursor: Cursor) -> Any:
         values = {name: _read_field(name, read, cursor) for name, read in plain.items()}

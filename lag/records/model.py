@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lag.offsets import committed_offsets
 from lag.records.byte_arrays import BytesColumn, Int64s
 from lag.records.message_schema import Message
 
@@ -33,8 +34,9 @@ class StringColumn:
 class Commits:
     """n offset commits as columns of length n, in the order of their records; times in ms since 1970.
 
-    `rows`: index of the record in the batch. -1 (`NONE`): no leader epoch, expiry time or version, and all numbers of
-    a tombstone. `topic_ids`: uint8[n, 16], zeros = no id. `metadata` is decoded on demand by `BytesColumn.texts`.
+    `rows`: index of the record in the batch. `offsets` are as they were written; `committed` is what the group has
+    committed then. -1 (`NONE`): no leader epoch, expiry time or version, and all numbers of a tombstone.
+    `topic_ids`: uint8[n, 16], zeros = no id. `metadata` is decoded on demand by `BytesColumn.texts`.
     """
 
     rows: Int64s
@@ -53,6 +55,11 @@ class Commits:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def committed(self) -> Int64s:
+        """int64[n]: the committed offset, -1 if there is none: after a tombstone, and after a negative offset."""
+        return committed_offsets(self.offsets)
+
     def by_group(self) -> Mapping[str, int]:
         """How many commits each group has here, without tombstones."""
         counts = np.bincount(self.group_ids.codes[~self.tombstones], minlength=len(self.group_ids.values))
@@ -64,6 +71,7 @@ class GroupEvent:
     """One record about a group; `value` is one of `lag.records.group_values`, None for a tombstone.
 
     `kind` is a name of `lag.records.record_types`. A key has a `member_id`, a `regular_expression`, or neither.
+    `problems` are the parts of the value that cannot be decoded, and why; each is a DecodeError of the record, too.
     """
 
     row: int
@@ -74,6 +82,7 @@ class GroupEvent:
     regular_expression: str | None = None
     version: int | None = None
     value: Message | None = None
+    problems: tuple[str, ...] = ()
 
     @property
     def tombstone(self) -> bool:

@@ -7,7 +7,7 @@ an error (Java reads it as the newest known one), and a key of type 0 may have a
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lag.records.consumer_protocol import PROTOCOL_TYPE, read_assignment, read_subscription
+from lag.records.consumer_protocol import PROTOCOL_TYPE, read_member
 from lag.records.group_values import ClassicMember, GroupMetadata
 from lag.records.message_schema import read_message, read_tagged
 from lag.records.model import NONE, DecodeError, GroupEvent, UnknownRecord
@@ -59,8 +59,8 @@ def _read(row: int, record_type: int, key: bytes, value: bytes | None) -> list[R
         return [_commit(key, value)]
     if record_type not in RECORD_TYPES:
         return [UnknownRecord(row, record_type)]
-    event, problems = _members(_event(row, record_type, RECORD_TYPES[record_type], key, value))
-    return [event, *(DecodeError(row, record_type, problem) for problem in problems)]
+    event = _with_members(_event(row, record_type, RECORD_TYPES[record_type], key, value))
+    return [event, *(DecodeError(row, record_type, problem) for problem in event.problems)]
 
 
 def _names(key: bytes, *names: str) -> tuple[Cursor, list[str]]:
@@ -132,23 +132,16 @@ def _commit_value(commit: SingleCommit, cursor: Cursor) -> SingleCommit:
     )
 
 
-def _members(event: GroupEvent) -> tuple[GroupEvent, list[str]]:
-    """Decode subscriptions and assignments of a classic consumer group's members; returns also the problems."""
+def _with_members(event: GroupEvent) -> GroupEvent:
+    """The event with the decoded subscriptions and assignments of a classic consumer group's members."""
     if not isinstance(event.value, GroupMetadata) or event.value.protocol_type != PROTOCOL_TYPE:
-        return event, []
+        return event
     problems: list[str] = []
     members = tuple(_member(member, problems) for member in event.value.members)
-    return replace(event, value=replace(event.value, members=members)), problems
+    return replace(event, value=replace(event.value, members=members), problems=tuple(problems))
 
 
 def _member(member: ClassicMember, problems: list[str]) -> ClassicMember:
-    subscription = assignment = None
-    try:
-        subscription = read_subscription(member.subscription_bytes) if member.subscription_bytes else None
-    except Malformed as error:
-        problems.append(f"subscription of member {member.member_id}: {error}")
-    try:
-        assignment = read_assignment(member.assignment_bytes)
-    except Malformed as error:
-        problems.append(f"assignment of member {member.member_id}: {error}")
-    return replace(member, subscription=subscription, assignment=assignment)
+    read = read_member(member.subscription_bytes, member.assignment_bytes)
+    problems += (f"{part} of member {member.member_id}: {reason}" for part, reason in read.problems)
+    return replace(member, subscription=read.subscription, assignment=read.assignment)

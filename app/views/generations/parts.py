@@ -139,6 +139,7 @@ def where_from(its: Shown, at: int, names: Mapping[str, str]) -> None:
         st.markdown(f":small[{formats.md(formats.joined(facts, gap))}]")
         if gone := text.departures(live.generations, at, names):
             st.markdown(f":small[:gray[{formats.md(gone)}]]")
+        not_decoded(live.generations[at])
         not_recorded(live)
 
 
@@ -146,6 +147,13 @@ def nearest(missing: int, shown: int) -> None:
     """The URL names a generation that is not there."""
     rest = f"showing generation {shown}, the nearest one"
     widgets.line(":orange", "history_toggle_off", f"Generation {missing} is not available", rest)
+
+
+def not_decoded(one: RecordedGeneration) -> None:
+    """Which members of this generation are shown without what they wrote."""
+    for problem in one.problems:
+        rest = f"{formats.md(problem.cause[:1].upper() + problem.cause[1:])}. {formats.md(problem.hint)}"
+        widgets.line(":orange", "error", "Not all of it could be decoded", rest)
 
 
 def not_recorded(live: Recording) -> None:

@@ -10,7 +10,7 @@ from app.ui.charts import base, limits
 from app.ui.charts.lanes import LANE_PX, LEAST_SLOTS, Box, Style, boxes, name_lanes
 from app.ui.formats import code
 from app.ui.theme import Palette
-from app.views.group.view import NOBODY, Tile
+from app.views.group.view import NOBODY, NOT_KNOWN, Tile
 from assignors.model import TopicPartition
 from lag.verdict.status import URGENCY, Status
 
@@ -78,7 +78,7 @@ def _lane_note(
     """The number of partitions of the member, right of the longest lane; without any, the reason."""
     owned = sum(kind != Tile.COMING for _, kind in lane)
     text = str(owned) if lane else f"idle: {idle_reason}"
-    ink = colours.unassigned_text if name == NOBODY or not lane else colours.dim
+    ink = colours.unassigned_text if name in (NOBODY, NOT_KNOWN) or not lane else colours.dim
     at = longest - 0.5 if lane else -0.5
     fig.add_annotation(x=at, y=row, text=text, xanchor="left", xshift=8, showarrow=False, font={"color": ink})
 

@@ -90,7 +90,7 @@ def members(view: GroupView) -> pd.DataFrame:
     at = {row.tp: number for number, row in enumerate(view.lags)}
     rows = [_member(view, m, [at[tp] for tp in m.assigned if tp in at]) for m in view.group.members]
     frame = pd.DataFrame(rows, columns=list(_member(view, Member("-"), [])))
-    frame["lag"] = frame["lag"].astype("Int64")
+    frame = frame.astype({"lag": "Int64", "partitions": "Int64"})
     total = frame["lag"].sum()
     frame["share"] = (frame["lag"].astype(float) / total * 100) if total else np.nan
     return frame.sort_values(["rank", "lag", "member"], ascending=[True, False, True], na_position="last")
@@ -104,7 +104,7 @@ def _member(view: GroupView, m: Member, rows: list[int]) -> dict[str, object]:
         "member": view.names.get(m.member_id, m.member_id),
         "verdict": _idle_label(m) if worst is None else verdicts.VERDICTS[worst].label,
         "rank": len(verdicts.RANK) if worst is None else verdicts.RANK[worst],
-        "partitions": len(m.assigned),
+        "partitions": len(m.assigned) if m.assigned or m.problem is None else None,
         "lag": sum(known) if known else None,
         "last_moved_s": (view.group.at_ms - max(moved)) / 1000 if moved else np.nan,
         "client": m.client_id,
@@ -121,6 +121,8 @@ def _idle_label(m: Member) -> str:
     """The verdict column of a member none of whose partitions has a verdict."""
     if m.assigned:
         return verdicts.VERDICTS[Status.OK].label
+    if m.problem is not None:
+        return verdicts.VERDICTS[Status.UNKNOWN].label
     return WAITING if m.target else IDLE
 
 

@@ -15,7 +15,7 @@ from lag.offsets import PartitionLag, PartitionProblem
 from lag.verdict.health import GroupHealth, Health, PartitionHealth
 from lag.verdict.status import URGENCY, Status
 
-NOBODY = "unassigned"
+NOBODY, NOT_KNOWN = "unassigned", "owner not known"
 """The lane of partitions that no member owns."""
 
 
@@ -67,15 +67,18 @@ class GroupView:
         return [status for status in URGENCY if status in found and verdicts.needs_attention(status)]
 
     def idle_members(self) -> list[Member]:
-        """Members without a partition, now and in their target assignment."""
-        return [m for m in self.group.members if not m.assigned and not m.target]
+        """Members without a partition, now and in their target assignment, as far as that could be decoded."""
+        return [m for m in self.group.members if not m.assigned and not m.target and m.problem is None]
 
     def reconciling(self) -> list[Member]:
         """KIP-848 members whose assignment is not their target assignment yet."""
         return [m for m in self.group.members if is_reconciling(m, self.group.epoch)]
 
     def lanes(self) -> dict[str, list[tuple[TopicPartition, Tile]]]:
-        """Member name -> its tiles in order of (topic, partition); `NOBODY` -> those of unassigned partitions."""
+        """Member name -> its tiles in order of (topic, partition); `NOBODY` -> those of unassigned partitions.
+
+        `NOT_KNOWN` instead, if a member that could not be decoded may own them.
+        """
         tiles = {row.tp: tile(row, health) for row, health in zip(self.lags, self.healths, strict=True)}
         lanes = {
             self.names[m.member_id]: _lane(m, tiles)
@@ -83,7 +86,7 @@ class GroupView:
         }
         owned = {tp for lane in lanes.values() for tp, _ in lane}
         if free := sorted((tp, kind) for tp, kind in tiles.items() if tp not in owned):
-            lanes[NOBODY] = free
+            lanes[NOBODY if all(m.problem is None for m in self.group.members) else NOT_KNOWN] = free
         return lanes
 
 

@@ -16,7 +16,7 @@ from lag.cluster.requests.messages import (
 )
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
 from lag.cluster.requests.responses import GroupDescription
-from lag.model import UNAUTHORIZED, UNLISTED, GroupType, Problem, Scope
+from lag.model import UNAUTHORIZED, UNLISTED, GroupType, Problem, Scope, undecoded
 
 DESCRIBE_CHUNK = 500
 """Groups per describe request: many enough to hide the round trip, few enough for quick answers."""
@@ -113,6 +113,8 @@ def _classic(group: GroupDescription, answer: Message) -> None:
     group.protocol_type = answer.protocol_type or group.protocol_type
     group.assignor = answer.protocol_data or None
     group.members = tuple(members.classic(member, group.protocol_type) for member in answer.members)
+    if unread := [f"member {each.member_id}: {each.problem}" for each in group.members if each.problem is not None]:
+        group.problems.append(undecoded(group.group_id, unread))
 
 
 def _consumer_or_share(group: GroupDescription, answer: Message) -> None:

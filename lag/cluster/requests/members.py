@@ -7,8 +7,7 @@ from typing import Any
 from assignors.model import TopicPartition
 from lag.cluster.requests.messages import Message
 from lag.model import Member
-from lag.records.consumer_protocol import PROTOCOL_TYPE, TopicPartitions, read_assignment, read_subscription
-from lag.records.wire_reader import Malformed
+from lag.records.consumer_protocol import PROTOCOL_TYPE, ReadMember, TopicPartitions, read_member
 
 
 def classic(member: Message, protocol_type: str) -> Member:
@@ -21,34 +20,32 @@ def classic(member: Message, protocol_type: str) -> Member:
     )
     if protocol_type != PROTOCOL_TYPE:
         return plain
-    try:
-        assigned = _flat(read_assignment(bytes(member.member_assignment or b"")).partitions)
-        return replace(plain, **_subscription(bytes(member.member_metadata or b"")), assigned=tuple(sorted(assigned)))
-    except Malformed as error:
-        return replace(plain, problem=f"its subscription or assignment cannot be decoded ({error})")
+    read = read_member(bytes(member.member_metadata or b""), bytes(member.member_assignment or b""))
+    return replace(
+        plain,
+        **_subscription(read),
+        assigned=() if read.assignment is None else tuple(sorted(_flat(read.assignment.partitions))),
+        problem="; ".join(f"its {part} cannot be decoded ({reason})" for part, reason in read.problems) or None,
+    )
 
 
-def _subscription(data: bytes) -> dict[str, Any]:
-    """The fields of a subscription; a joining member has no bytes yet. Raises Malformed."""
-    if not data:
+def _subscription(read: ReadMember) -> dict[str, Any]:
+    """The fields of a subscription; a joining member has none yet."""
+    subscription = read.subscription
+    if subscription is None:
         return {}
-    subscription, version = read_subscription(data), int.from_bytes(data[:2], "big")
     return {
         "topics": subscription.topics,
-        "owned": _flat(subscription.owned) if version >= 1 else None,  # ownedPartitions is new in version 1 (KIP-429)
+        "owned": tuple(_flat(subscription.owned)) if read.version >= 1 else None,  # new in version 1 (KIP-429)
         "rack": subscription.rack or None,
         "generation": None if subscription.generation < 0 else subscription.generation,
         "user_data": subscription.user_data,
-        "subscription_version": version,
+        "subscription_version": read.version,
     }
 
 
-def _flat(topics: Iterable[TopicPartitions]) -> tuple[TopicPartition, ...]:
-    """Raises Malformed for a negative partition: a client writes these bytes, no broker checks them."""
-    flat = tuple(TopicPartition(each.topic, partition) for each in topics for partition in each.partitions)
-    if (negative := next((each for each in flat if each.partition < 0), None)) is not None:
-        raise Malformed(f"partition {negative.partition} of {negative.topic}")
-    return flat
+def _flat(topics: Iterable[TopicPartitions]) -> Iterator[TopicPartition]:
+    return (TopicPartition(each.topic, partition) for each in topics for partition in each.partitions)
 
 
 def consumer_or_share(member: Message) -> Member:

@@ -56,6 +56,7 @@ class RecordedGeneration:
     rebalance is not recorded. `settled_ms`: when the last member reached its target assignment, in a classic group when
     the leader's assignment arrived; None if not yet or never. `skipped`: how many numbers before it have no assignment.
     `departed`: the timeouts of the members that are gone since the one before, by member id, as far as recorded.
+    `problems`: what of its record could not be decoded: such a member has no topics, or no partitions, here.
     """
 
     generation: Generation
@@ -64,6 +65,7 @@ class RecordedGeneration:
     steps: tuple[ReconciliationStep, ...] = ()
     skipped: int = 0
     departed: Mapping[str, "Timeouts"] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
 
 
 class Timeouts(NamedTuple):
@@ -134,6 +136,7 @@ class RecordedState(AssignmentState):
     skipped: int = 0
     progress: Reconciliation = field(default_factory=Reconciliation)
     departed: Mapping[str, Timeouts] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
 
     @property
     def cells(self) -> int:

@@ -12,7 +12,7 @@ from lag.generations.recorded import causes, classic, initial_state
 from lag.generations.recorded.consumer import ModernGroup, TopicNameOf
 from lag.generations.recorded.model import RecordedGeneration, RecordedState, TimedEvent, Timeouts
 from lag.generations.state_buffer import MAX_CELLS, MAX_GENERATIONS, StateBuffer, generations
-from lag.model import GroupSnapshot, GroupType
+from lag.model import GroupSnapshot, GroupType, undecoded
 from lag.records.group_values import ConsumerGroupPartitionMetadata, GroupMetadata
 from lag.records.record_types import RECORD_TYPES, RecordType, Role
 
@@ -34,7 +34,9 @@ def recorded_generation(made: Generation, state: RecordedState) -> RecordedGener
     """The generation of a state, with what its records tell of the time."""
     progress = state.progress
     steps = tuple(progress.steps)
-    return RecordedGeneration(made, progress.began_ms, progress.settled_ms, steps, state.skipped, state.departed)
+    return RecordedGeneration(
+        made, progress.began_ms, progress.settled_ms, steps, state.skipped, state.departed, state.problems
+    )
 
 
 def _is_still_empty(before: RecordedState, state: RecordedState) -> bool:
@@ -176,17 +178,20 @@ class GenerationRecorder:
             self._take_modern(timed, kind, whole)
 
     def _take_classic(self, timed: TimedEvent) -> None:
-        group_id, value = timed.event.group_id, timed.event.value
+        group_id, value, at_ms = timed.event.group_id, timed.event.value, timed.at_ms
         if not isinstance(value, GroupMetadata):
             self._timeouts.pop(group_id, None)
-            self._deleted[group_id] = (timed.at_ms, False)
+            self._deleted[group_id] = (at_ms, False)
             return
         before, now = self._timeouts.get(group_id, {}), classic.timeouts(value)
         self._timeouts[group_id] = now
         self._return(group_id, modern=False)
         departed = {name: timeouts for name, timeouts in before.items() if name not in now}
-        states = classic.states(group_id, timed.at_ms, value, self._before(group_id))
-        self._keep(group_id, [replace(state, departed=departed) for state in states])
+        states = [replace(s, departed=departed) for s in classic.states(group_id, at_ms, value, self._before(group_id))]
+        if states and timed.event.problems:
+            named = [f"the {problem}" for problem in timed.event.problems]
+            states[-1] = replace(states[-1], problems=(undecoded(group_id, named),))
+        self._keep(group_id, states)
 
     def _take_modern(self, timed: TimedEvent, kind: RecordType, whole: bool) -> None:
         event, group_id = timed.event, timed.event.group_id

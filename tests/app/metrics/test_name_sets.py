@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.metrics.options import NAME_SETS, Granularity
-from lag.model import GroupType, Problem, Scope
+from lag.model import GroupType, Problem, Scope, undecoded
 from lag.offsets import PartitionProblem
 from lag.polling.last_known import carry_forward
 from lag.verdict.burrow.evaluator import BurrowStatus
@@ -118,6 +118,15 @@ def test_kafka_exporter_does_not_take_what_could_not_be_read_for_no_commit() -> 
     only = ['{consumergroup="a",topic="orders",partition="1"} ']
     assert [line[:-1] for line in of_family(lines, "kafka_consumergroup_current_offset")] == only
     assert of_family(lines, "kafka_consumergroup_current_offset_sum") == ['{consumergroup="a",topic="orders"} 4']
+
+
+def test_kafka_exporter_knows_where_no_commit_is_though_a_member_cannot_be_decoded() -> None:
+    ends = {f"orders-{p}": end(9) for p in range(2)}
+    problem = undecoded("a", ["member m0: its assignment cannot be decoded (version -1)"])
+    spec = group({"orders-1": 4}, complete=False, problems=(problem,))
+    lines = samples(one(cluster({"a": spec}, ends)), names=("kafka-exporter",))
+    labels = '{consumergroup="a",topic="orders",partition='
+    assert of_family(lines, "kafka_consumergroup_current_offset") == [f'{labels}"0"}} -1', f'{labels}"1"}} 4']
 
 
 def test_kafka_exporter_has_no_partition_without_a_log_end() -> None:

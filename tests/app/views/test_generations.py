@@ -29,7 +29,7 @@ from tests.app import feeds
 from tests.app.conftest import Open
 from tests.app.reading import alt, asked, figure, page_text, table
 from tests.lag.generations.recorded import test_classic, test_consumer
-from tests.lag.generations.recorded.events import classic, recorded
+from tests.lag.generations.recorded.events import classic, in_part, recorded
 from tests.lag.generations.recorded.test_history import keep
 from tests.lag.history.rows import NOON
 
@@ -293,6 +293,16 @@ def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page: O
     )
     assert "Not recorded:] following it is switched off. Start groupscope without --no-follow" in reported
     assert list(moves(page)["to"]) == ["c3", "c3"]
+
+
+def test_a_generation_that_could_not_be_decoded_in_part_names_member_and_part(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
+    second = in_part(test_classic.SECOND, "assignment of member b: version -1")
+    feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(test_classic.FIRST, second))
+    text = page_text(open_page("generations", group=GROUP)).replace("\\", "")
+    assert "Not all of it could be decoded:] The assignment of member b: version -1. Their client library" in text
+    assert "Not all of it" not in page_text(open_page("generations", group=GROUP, generation="1"))
 
 
 def test_a_recorded_generation_says_when_it_was_and_what_its_plan_took(open_page: Open, feed: feeds.HandFeed) -> None:

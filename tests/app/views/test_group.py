@@ -16,7 +16,7 @@ from app.views.group.view import group_view
 from assignors.model import TopicPartition
 from lag.generations.explanation import Comparison, Explanation
 from lag.generations.recorded import Origin, Recording, TimedEvent
-from lag.model import GroupType
+from lag.model import GroupType, Member, undecoded
 from lag.verdict.judge import judge
 from lag.verdict.rules.status_rules import MARKERS_ONLY
 from lag.verdict.status import Status
@@ -131,6 +131,44 @@ def test_a_member_without_partitions_is_idle(open_page: Open) -> None:
     frame = table(page, "Members of").set_index("member")
     assert frame.loc["settle-7c9f-4", "v"] == ["○ Idle"]
     assert "5 members, 1 idle" in page_text(page)
+
+
+def test_a_member_whose_assignment_cannot_be_decoded_is_named_and_not_called_idle(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
+    reason = "its assignment cannot be decoded (version -1)"
+    snapshot = feed.report.snapshot
+    found = snapshot.group("billing-settlement")
+    assert found is not None
+    *others, idle = found.members
+    problem = undecoded(found.group_id, [f"member {idle.member_id}: {reason}"])
+    now = replace(
+        found, members=(*others, replace(idle, problem=reason)), complete=False, problems=(*found.problems, problem)
+    )
+    groups = tuple(now if group is found else group for group in snapshot.groups)
+    feed.report.snapshot = replace(snapshot, groups=groups, complete=False)
+    feed.report.health = replace(feed.report.health, snapshot=feed.report.snapshot)
+    page = open_page("group", group="billing-settlement")
+    assert not page.exception
+    frame = table(page, "Members of").set_index("member")
+    assert frame.loc["settle-7c9f-4", "v"] == ["◌ Unknown"]
+    assert (frame.loc["settle-7c9f-4", "note"], pd.isna(frame.loc["settle-7c9f-4", "partitions"])) == (reason, True)
+    text = page_text(page).replace("\\", "")
+    assert "5 members" in text
+    assert "1 idle" not in text
+    assert f"member {idle.member_id}: {reason}" in text
+
+
+def test_partitions_that_an_undecoded_member_may_own_are_not_called_unassigned() -> None:
+    snapshot = cluster(
+        {"g": group({"t-0": 1, "t-1": 1}, [Member("a", assigned=(TopicPartition("t", 0),)), Member("b")])},
+        {"t-0": end(1), "t-1": end(1)},
+    )
+    health = judge(snapshot, SampleRing().append(snapshot))
+    found = snapshot.groups[0]
+    members = (found.members[0], replace(found.members[1], problem="its assignment cannot be decoded (version -1)"))
+    assert list(group_view(found, snapshot, health).lanes()) == ["a", "b", "unassigned"]
+    assert list(group_view(replace(found, members=members), snapshot, health).lanes()) == ["a", "b", "owner not known"]
 
 
 def test_pictures_state_their_finding(open_page: Open) -> None:

@@ -1,5 +1,6 @@
 """The reader on a real broker: what arrives, what fails and stays local, and what an older broker cannot say."""
 
+import struct
 import uuid
 from collections.abc import Callable, Iterator
 
@@ -14,8 +15,10 @@ from assignors.model import TopicPartition as TP
 from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.embedded.broker import EmbeddedKafka
-from lag.model import FOREVER, ClusterSnapshot, GroupSnapshot, GroupType
+from lag.model import FOREVER, UNDECODED, ClusterSnapshot, GroupSnapshot, GroupType, Scope
 from lag.offsets import PartitionProblem
+from tests.app.cli.commandline import run
+from tests.oracle.consumer_groups import offsets
 from tests.support.member import Member
 from tests.support.waiting import wait_until
 
@@ -271,6 +274,71 @@ def test_member_whose_bytes_are_junk_is_shown_with_a_problem(
     assert member.problem is not None
     assert "cannot be decoded" in member.problem
     assert rows_of(group) == [(0, 1, 99, None)]
+
+
+def wire_text(value: str) -> bytes:
+    return struct.pack(">h", len(value)) + value.encode()
+
+
+def from_kafka_go(topic: str) -> bytes:
+    """A subscription as kafka-go writes it: version 1 without its owned partitions (segmentio/kafka-go#1156)."""
+    return struct.pack(">hi", 1, 1) + wire_text(topic) + struct.pack(">i", 0)
+
+
+def assigned_by_kafka_go(topic: str, *partitions: int) -> bytes:
+    numbers = struct.pack(f">i{len(partitions)}i", len(partitions), *partitions)
+    return struct.pack(">hi", 1, 1) + wire_text(topic) + numbers + struct.pack(">i", 0)
+
+
+@pytest.mark.usefixtures("java_classes")
+def test_member_of_kafka_go_has_its_topics_and_the_partitions_that_kafkas_own_tool_shows(
+    kafka: EmbeddedKafka, reader: ClusterReader, admin: KafkaAdminClient, topic: str
+) -> None:
+    group_id = new_group()
+    member_id = join(admin, group_id, "consumer", from_kafka_go(topic), assigned_by_kafka_go(topic, 0, 2))
+    group, tool = group_of(reader.read(1, AT_MS), group_id), offsets(kafka.bootstrap_servers, [group_id])
+    leave(admin, group_id, member_id)
+    (member,) = group.members
+    assert sorted((row.partition, row.member_id) for row in tool) == [(0, member_id), (2, member_id)]
+    assert (member.topics, member.assigned, member.problem) == ((topic,), (TP(topic, 0), TP(topic, 2)), None)
+    assert (group.complete, group.problems) == (True, ())
+    owners = [(row.tp.partition, row.member_id) for row in group.partitions]
+    assert owners == [(0, member_id), (1, None), (2, member_id), (3, None)]
+
+
+def test_assignment_cut_off_in_the_middle_is_a_problem_of_the_group_and_the_subscription_stays(
+    kafka: EmbeddedKafka, reader: ClusterReader, admin: KafkaAdminClient, topic: str
+) -> None:
+    group_id = new_group()
+    commit(admin, group_id, {(topic, number): 100 for number in range(4)})
+    cut = assigned_by_kafka_go(topic, 0, 1, 2, 3)[:-8]
+    member_id = join(admin, group_id, "consumer", from_kafka_go(topic), cut)
+    snapshot = reader.read(1, AT_MS)
+    done = run("snapshot", "--bootstrap-server", kafka.bootstrap_servers, "--group", group_id, "--strict")
+    leave(admin, group_id, member_id)
+    group = group_of(snapshot, group_id)
+    assert [(member.topics, member.assigned) for member in group.members] == [((topic,), ())]
+    (problem,) = group.problems
+    assert (problem.kind, problem.scope, problem.subject) == (UNDECODED, Scope.GROUP, group_id)
+    assert problem.cause.startswith(f"member {member_id}: its assignment cannot be decoded (partitions.partitions: ")
+    assert (group.complete, snapshot.complete) == (False, False)
+    assert group_id in [named.subject for named in snapshot.problems]
+    assert done.code == 3
+    assert f"problem: group {group_id}: {problem.cause}" in done.err
+
+
+@pytest.mark.usefixtures("java_classes")
+@pytest.mark.parametrize("offset", [-2, -1001])
+def test_negative_committed_offset_is_no_commit_as_for_kafkas_own_tool(
+    kafka: EmbeddedKafka, reader: ClusterReader, admin: KafkaAdminClient, topic: str, offset: int
+) -> None:
+    """-2 is "earliest", -1001 librdkafka's "invalid": clients commit them by mistake, and brokers store them."""
+    group_id = new_group()
+    commit(admin, group_id, {(topic, 0): offset, (topic, 1): 60})
+    group, tool = group_of(reader.read(1, AT_MS), group_id), offsets(kafka.bootstrap_servers, [group_id])
+    assert {row.partition: row.committed for row in tool if row.committed is not None} == {1: 60}
+    assert rows_of(group) == [(0, None, None, PartitionProblem.NO_COMMIT), (1, 60, 40, None)]
+    assert [row.lost_records for row in group.partitions] == [None, 0]
 
 
 def test_group_of_another_protocol_keeps_its_bytes_to_itself(

@@ -137,3 +137,10 @@ def test_batches_of_any_size_give_what_one_record_after_the_other_gives(records:
         assert (got.offset, got.first_ms) == (want.offset, want.first_ms)
         assert got.is_exact >= want.is_exact
         assert got.back_ms >= want.back_ms
+
+
+def test_a_negative_offset_ends_a_run_as_a_tombstone_does() -> None:
+    for end_of_run in (-2, None):
+        before = [Commit("g", "t-0", 5, 100), Commit("g", "t-0", end_of_run, 110)]
+        assert len(runs(before)) == 0
+        assert of(runs([*before, Commit("g", "t-0", 5, 120)]), "g", "t-0") == Run(5, 120, is_exact=True, follows=True)

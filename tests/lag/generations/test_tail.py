@@ -12,7 +12,7 @@ from lag.cluster.offsets_log import LogBounds, OffsetsPartitions, PartitionData
 from lag.errors import AddressError
 from lag.generations import tail as tails
 from lag.generations.tail import STARTING, Tail
-from lag.model import Problem, Scope
+from lag.model import UNLISTED, Problem, Scope, undecoded
 from lag.records.transactions import GroupRecord, Marker
 from tests.lag.make import cluster, end, group
 from tests.support.waiting import wait_until
@@ -344,6 +344,13 @@ def test_commits_are_known_from_before_the_start_and_from_then_on(source: Log) -
     assert numbers(tail, 0) == []
 
 
+def test_a_negative_offset_is_no_commit(source: Log) -> None:
+    name = GROUPS[0]
+    source.records[0] += [commit(name, 5, 1000), commit(name, -1001, 2000)]
+    tail = followed(source)
+    assert (len(tail.commits()), committed(tail, name)) == (0, (-1, -1, False))
+
+
 def test_a_commit_of_a_transaction_counts_from_its_marker_on(source: Log) -> None:
     name = GROUPS[0]
     source.records[0] += [commit(name, 10, 1000), commit(name, 50, 2000)._replace(producer_id=7)]
@@ -374,11 +381,13 @@ def test_commits_of_a_group_are_counted_until_two_polls_do_not_have_it(source: L
     source.records[0] += [commit(name, 5, 1000)]
     tail = followed(source)
     gone = cluster({GROUPS[1]: group({"t-0": 1})}, {"t-0": end(9)})
+    unlisted = Problem(UNLISTED, Scope.BROKER, "1", "broker 1 does not list its groups")
     for snapshot, counted in [
         (gone, {name: 1}),
         (replace(gone, complete=False), {name: 1}),
+        (replace(gone, complete=False, problems=(unlisted, undecoded("g", ["member m"]))), {name: 1}),
         (cluster({name: group({"t-0": 1})}, {"t-0": end(9)}), {name: 1}),
-        (gone, {name: 1}),
+        (replace(gone, complete=False, problems=(undecoded("g", ["member m"]),)), {name: 1}),
         (gone, {}),
     ]:
         tail.observe(snapshot)

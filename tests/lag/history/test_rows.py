@@ -61,6 +61,12 @@ def test_an_expiry_time_and_a_tombstone() -> None:
     assert (plain["op"], plain["committed"], plain["expire_ts"]) == (0, 42000, None)
 
 
+def test_a_negative_offset_is_stored_as_no_commit() -> None:
+    negative = V3[:2] + (-1001).to_bytes(8, "big", signed=True) + V3[10:]
+    (row,) = commit_rows([KEY], [negative])
+    assert (row["op"], row["committed"], row["leader_epoch"], row["commit_ts"]) == (0, None, 5, at(1795074282.725))
+
+
 def test_every_commit_is_as_the_decoder_has_it() -> None:
     keys, values = [KEY, KEY.replace(b"orders", b"refund")] * 40, [V3, V4_ID, V1, None, V4] * 16
     decoded = decode(BytesColumn.of(keys), BytesColumn.of(values))
@@ -141,6 +147,12 @@ def test_what_cannot_be_read_is_kept_with_its_bytes() -> None:
         (102, None, b"\0", None),
     ]
     assert found[0]["reason"] == "key.group_id: 7 bytes wanted at byte 4, 2 are left"
+
+
+def test_what_a_member_wrote_and_cannot_be_read_is_named_with_its_group() -> None:
+    keys, values = BytesColumn.of([GROUP_KEY]), BytesColumn.of([GROUP[:-30] + h("ffff") + GROUP[-28:]])
+    (found,) = errors(decode(keys, values), origin(1), keys, values).to_pylist()
+    assert found["reason"] == "group billing: assignment of member m-1: version -1"
 
 
 def test_texts_that_are_not_utf8_are_shown_with_replacement_characters() -> None:

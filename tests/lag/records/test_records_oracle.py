@@ -2,19 +2,21 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
 import jpype
 import pytest
 
+from lag.records.consumer_protocol import Subscription, TopicPartitions, read_member
 from lag.records.java_text import text
 from lag.records.record_types import OFFSET_COMMITS, RECORD_TYPES
 from tests.oracle import tally
 from tests.oracle.records import NAME, RecordsOracle, difference, java_reads, ours, record_types, versions, write
 
 JavaClasses = Callable[[str], Any]
+PROTOCOL = "org.apache.kafka.clients.consumer.internals.ConsumerProtocol"
 pytestmark = pytest.mark.usefixtures("java_classes")
 
 
@@ -56,7 +58,7 @@ def test_bytes_that_are_no_text_become_what_java_makes_of_them(java_classes: Jav
 
 
 def test_what_consumers_of_every_version_write_into_a_group_is_what_java_wrote(java_classes: JavaClasses) -> None:
-    protocol = java_classes("org.apache.kafka.clients.consumer.internals.ConsumerProtocol")
+    protocol = java_classes(PROTOCOL)
     subscription, assignment = _java_subscription(java_classes), _java_assignment(java_classes)
     subscriptions = [protocol.serializeSubscription(subscription, version).array() for version in range(4)]
     assignments = [protocol.serializeAssignment(assignment, version).array() for version in range(4)]
@@ -72,6 +74,91 @@ def test_what_consumers_of_every_version_write_into_a_group_is_what_java_wrote(j
         assert asked.rack == ("rack-b" if version >= 3 else None)
         given = [(one.topic, one.partitions) for one in member.assignment.partitions]
         assert (given, member.assignment.user_data) == ([("orders", (0, 2)), ("payments", (1,))], None)
+
+
+TOPICS_END = 2 + 4 + 2 + len("orders") + 2 + len("payments")
+"""Version, number of topics, their names: after it come the user data."""
+
+
+@pytest.mark.parametrize("version", range(4))
+def test_a_subscription_cut_off_between_two_fields_is_what_java_reads_of_the_version_that_ends_there(
+    java_classes: JavaClasses, version: int
+) -> None:
+    """Java refuses what lacks a field of the version that it names. Cut off within a field it is refused here too."""
+    protocol, made = java_classes(PROTOCOL), _java_subscription(java_classes)
+    written = [bytes(protocol.serializeSubscription(made, each).array()) for each in range(version + 1)]
+    ends = {len(data): each for each, data in enumerate(written)}
+    for size in range(1, len(written[-1]) + 1):
+        cut = written[-1][:size]
+        read = read_member(cut, b"")
+        if size == TOPICS_END:
+            assert read.subscription == Subscription(("orders", "payments"))
+        elif size in ends:
+            java = _java_reads(java_classes, protocol.deserializeSubscription, cut, ends[size])
+            assert _asked(read.subscription) == _java_asked(java)
+        else:
+            assert (read.subscription, [part for part, _ in read.problems]) == (None, ["subscription"])
+
+
+@pytest.mark.parametrize("version", [4, 9, 32_767])
+def test_a_later_version_and_bytes_after_the_last_field_are_read_as_java_reads_them(
+    java_classes: JavaClasses, version: int
+) -> None:
+    protocol, head = java_classes(PROTOCOL), version.to_bytes(2, "big")
+    asked = head + bytes(protocol.serializeSubscription(_java_subscription(java_classes), 3).array())[2:] + b"more"
+    given = head + bytes(protocol.serializeAssignment(_java_assignment(java_classes), 3).array())[2:] + b"more"
+    read = read_member(asked, given)
+    java = _java_reads(java_classes, protocol.deserializeSubscription, asked, version)
+    assert (_asked(read.subscription), read.version, read.problems) == (_java_asked(java), version, ())
+    java = _java_reads(java_classes, protocol.deserializeAssignment, given, version)
+    assert read.assignment is not None
+    assert _flat(read.assignment.partitions) == _java_partitions(java.partitions())
+
+
+@pytest.mark.parametrize("version", range(4))
+def test_an_assignment_cut_off_anywhere_is_refused_but_for_its_user_data(
+    java_classes: JavaClasses, version: int
+) -> None:
+    protocol = java_classes(PROTOCOL)
+    data = bytes(protocol.serializeAssignment(_java_assignment(java_classes), version).array())
+    user_data_at = len(data) - 4
+    for size in range(1, len(data) + 1):
+        read = read_member(b"", data[:size])
+        if size in (user_data_at, len(data)):
+            assert (read.assignment, read.problems) == (read_member(b"", data).assignment, ())
+        else:
+            assert (read.assignment, [part for part, _ in read.problems]) == (None, ["assignment"]), size
+
+
+def _java_reads(java_classes: JavaClasses, deserialize: Any, data: bytes, version: int) -> Any:
+    """What Java makes of the bytes, read as that version."""
+    buffer = java_classes("java.nio.ByteBuffer").wrap(jpype.JArray(jpype.JByte)(data))
+    buffer.getShort()
+    return deserialize(buffer, jpype.JShort(version))
+
+
+def _asked(asked: Subscription | None) -> tuple[Any, ...]:
+    assert asked is not None
+    return list(asked.topics), asked.user_data, _flat(asked.owned), asked.generation, asked.rack
+
+
+def _flat(topics: Sequence[TopicPartitions]) -> list[tuple[str, int]]:
+    return [(each.topic, partition) for each in topics for partition in each.partitions]
+
+
+def _java_asked(java: Any) -> tuple[Any, ...]:
+    data, rack = java.userData(), java.rackId().orElse(None)
+    return (
+        list(map(str, java.topics())),
+        bytes(int(data.get(at)) for at in range(data.position(), data.limit())),
+        _java_partitions(java.ownedPartitions()),
+        int(java.generationId().orElse(-1)),
+        rack and str(rack),
+    )
+
+
+def _java_partitions(partitions: Any) -> list[tuple[str, int]]:
+    return [(str(each.topic()), int(each.partition())) for each in partitions]
 
 
 def _partitions(java_classes: JavaClasses) -> Any:

@@ -151,8 +151,31 @@ def test_a_subscription_that_cannot_be_read_costs_no_more_than_itself() -> None:
         DecodeError(0, 2, "subscription of member m-1: rack: 7 bytes wanted at byte 28, 0 are left"),
         DecodeError(0, 2, "assignment of member m-1: version -1"),
     )
+    assert decoded.events[0].problems == tuple(error.reason for error in decoded.errors)
     member = decoded.events[0].value.members[0]  # type: ignore[union-attr]
     assert (member.member_id, member.subscription, member.assignment) == ("m-1", None, None)
+
+
+def test_a_subscription_without_the_owned_partitions_of_its_version_hides_nothing_of_the_member() -> None:
+    """As kafka-go writes it; its bytes end after the user data."""
+    asked = h("0001 00000001 0006 6f7264657273 00000000")
+    value = GROUP.replace(h(f"0000001c {SUBSCRIPTION.hex()}"), len(asked).to_bytes(4, "big") + asked)
+    decoded = decode(BytesColumn.of([GROUP_KEY]), BytesColumn.of([value]))
+    assert (decoded.errors, decoded.events[0].problems) == ((), ())
+    member = decoded.events[0].value.members[0]  # type: ignore[union-attr]
+    assert member.subscription == Subscription(("orders",), b"", (), -1, None)
+    assert member.assignment == MemberAssignment((TopicPartitions("orders", (0, 3)),))
+
+
+def test_a_negative_offset_is_kept_as_written_and_commits_nothing() -> None:
+    values = [bytes(V3[:2]) + offset.to_bytes(8, "big", signed=True) + V3[10:] for offset in (-1, -2, -1001, 0, 7)]
+    for commits in (
+        decode(BytesColumn.of([KEY] * 5), BytesColumn.of(values)).commits,
+        decode(BytesColumn.of([b"\0\0" + KEY[2:], *[KEY] * 4]), BytesColumn.of(values)).commits,
+    ):
+        assert commits.offsets.tolist() == [-1, -2, -1001, 0, 7]
+        assert commits.committed.tolist() == [-1, -1, -1, 0, 7]
+        assert not commits.tombstones.any()
 
 
 def test_a_member_of_a_kip_848_group() -> None:

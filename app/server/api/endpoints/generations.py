@@ -40,8 +40,9 @@ class RecordedGenerationDocument(GenerationDocument):
 
 
 class RecordedGenerationsDocument(TypedDict):
-    """The kept generations of a group, newest first. `problem`: why they are inferred, or not recorded up to now.
+    """The kept generations of a group, newest first.
 
+    `problem`: why they are inferred, or not recorded up to now, or what of the records of these could not be decoded.
     `total` counts all that are kept, `next` is the offset of the next page.
     """
 
@@ -68,11 +69,12 @@ def generations(call: Call[GenerationsQuery]) -> RecordedGenerationsDocument:
     newest_first = recording.generations[::-1]
     page = _within(newest_first[query.offset : query.offset + query.limit])
     after = query.offset + len(page)
+    problem = recording.problem or next((problem for one in page for problem in one.problems), None)
     return {
         "cluster": call.cluster,
         "group_id": group_id,
         "origin": recording.origin,
-        "problem": None if recording.problem is None else problems_document([recording.problem])[0],
+        "problem": None if problem is None else problems_document([problem])[0],
         "total": len(newest_first),
         "next": after if after < len(newest_first) else None,
         "generations": list(map(_generation, page)),

@@ -1,6 +1,7 @@
 """Group events in few words, as the coordinator would write them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from assignors.whatif.moves import MoveKind
@@ -27,6 +28,11 @@ STABLE, UNREVOKED, UNRELEASED = 0, 1, 2
 
 def written(at_ms: int, record_type: int, value: Message | None, member_id: str | None = None) -> TimedEvent:
     return TimedEvent(at_ms, GroupEvent(0, record_type, "", "g", member_id, value=value))
+
+
+def in_part(timed: TimedEvent, *problems: str) -> TimedEvent:
+    """The event, of which these parts could not be decoded."""
+    return timed._replace(event=replace(timed.event, problems=problems))
 
 
 def classic(

@@ -3,7 +3,8 @@
 from uuid import UUID
 
 from lag.generations.recorded import GenerationRecorder, Timeouts
-from tests.lag.generations.recorded.events import classic, gained, plan, recorded, reported, written
+from lag.model import UNDECODED, Scope
+from tests.lag.generations.recorded.events import classic, gained, in_part, plan, recorded, reported, written
 
 FIRST = classic(1000, 1, {"a": [0, 1, 2]}, joined_ms=970)
 SECOND = classic(2000, 2, {"a": [0, 1], "b": [2]}, joined_ms=1988)
@@ -49,6 +50,17 @@ def test_generations_that_never_had_a_plan_are_counted() -> None:
     *_, joined = recorded(FIRST, classic(2000, 5, {"a": [0], "b": [1], "c": [2]}))
     assert (joined.generation.number, joined.skipped) == (5, 3)
     assert joined.generation.event == "c-b joined; c-c joined"
+
+
+def test_a_generation_whose_record_cannot_be_decoded_in_part_says_so_and_the_next_does_not() -> None:
+    unread = "assignment of member b: version -1"
+    second = in_part(classic(2000, 2, {"a": [0, 1], "b": []}), unread)
+    _, first, joined, whole = recorded(FIRST, second, classic(3000, 3, {"a": [0, 1], "b": [2]}))
+    assert [one.problems for one in (first, whole)] == [(), ()]
+    (problem,) = joined.problems
+    assert (problem.kind, problem.scope, problem.subject) == (UNDECODED, Scope.GROUP, "g")
+    assert problem.cause == f"the {unread}"
+    assert plan(joined) == {"a": [0, 1], "b": []}
 
 
 def test_a_static_member_that_is_replaced_keeps_the_generation_and_moves_nothing() -> None:

@@ -12,11 +12,13 @@ from app.server.api.endpoints import generations
 from assignors.scenario import examples, load_scenario
 from lag.generations.group_generations import SWITCHED_OFF
 from lag.generations.recorded import Origin, RecordedGeneration, Recording
+from lag.model import undecoded
 from tests.app import feeds
 from tests.app.server.api.conformity import ask, post
 from tests.app.server.api.reports import NOW_MS, installed, report, source_of
 
 BILLING = "/clusters/demo/groups/billing"
+UNDECODED = undecoded("newcomer", ["the assignment of member m1: version -1"])
 MADE = assignors.fold(load_scenario(examples()["checkout-scales-out"]))
 
 
@@ -26,6 +28,7 @@ def _served() -> Iterator[None]:
     seen = {
         "billing": Recording(Origin.RECORDED, kept),
         "search": Recording(Origin.INFERRED, kept[:1], SWITCHED_OFF),
+        "newcomer": Recording(Origin.RECORDED, [replace(kept[0], problems=(UNDECODED,)), kept[1]]),
     }
     with installed(feeds.source(demo=feeds.HandFeed(report(), seen=seen))):
         yield
@@ -45,6 +48,19 @@ def test_generations_have_the_form_of_the_assign_command() -> None:
             "settled_ms": None if number else NOW_MS,
             "skipped": number,
         }
+
+
+def test_a_generation_that_could_not_be_decoded_in_part_is_the_problem_of_its_page() -> None:
+    assert ask("/clusters/demo/groups/newcomer/generations", "limit=1").json["problem"] is None
+    answer = ask("/clusters/demo/groups/newcomer/generations", "limit=1&offset=1").json
+    assert answer["problem"] == {
+        "kind": "undecoded",
+        "scope": "group",
+        "subject": "newcomer",
+        "cause": "the assignment of member m1: version -1",
+        "hint": "Their client library writes it differently than Kafka's consumers: look at its version",
+        "affected": None,
+    }
 
 
 def test_pages_go_back_in_time() -> None:
