@@ -22,7 +22,7 @@ from app.plugins import worked_examples
 from app.server.listener import Listener
 from app.server.settings import ClusterSettings
 from lag.embedded.broker import EmbeddedKafka
-from lag.embedded.workload import BROKER_PROPERTIES, Workload
+from lag.embedded.workload import BROKER_PROPERTIES, START_AGAIN, Workload
 from lag.errors import EmbeddedError
 
 NAME = "demo"
@@ -30,6 +30,8 @@ HOST = "127.0.0.1"
 INTERVAL_S = 5.0
 READY_WITHIN_S = 120.0
 LOOK_EVERY_S = 1.0
+ENDS_AFTER_S = 10.0
+"""How long pages can still say that Kafka has ended: two polls."""
 
 
 command = new_command()
@@ -59,12 +61,14 @@ def up(
         serve.refuse_taken(HOST, port)
         imports = Thread(target=serve.import_server, args=(log_format,), daemon=True)  # while Kafka starts
         imports.start()
+    watch = _Watch()
     with until_stopped(), ExitStack() as stack:
         note("Apache Kafka is starting")
         kafka = stack.enter_context(EmbeddedKafka(brokers, properties=BROKER_PROPERTIES))
+        Thread(target=watch.run, args=(kafka, ENDS_AFTER_S if dashboard else 0.0), name="watch", daemon=True).start()
         servers, history = kafka.bootstrap_servers, str(kafka.folder / "history")
         if workload:
-            _workload(stack, kafka, wait=json or not dashboard)
+            _workload(stack, kafka, watch, wait=json or not dashboard)
         if dashboard:
             clusters = [ClusterSettings(name=NAME, bootstrap_servers=servers)]
             shown = [*worked_examples(), *(plugin or settings.plugins)]
@@ -76,14 +80,55 @@ def up(
         else:
             _announce(servers, None, False, json)
             signal.pause()
+    if watch.error is not None:
+        raise watch.error
 
 
-def _workload(stack: ExitStack, kafka: EmbeddedKafka, wait: bool) -> None:
+class _Watch:
+    """Looks whether the brokers and the workload run. `error`: why the command had to end; None: it had not."""
+
+    def __init__(self) -> None:
+        self.error: EmbeddedError | None = None
+        self.workload: Workload | None = None
+        self._reported: set[object] = set()
+
+    def run(self, kafka: EmbeddedKafka, ends_after_s: float) -> None:
+        """Until all brokers have ended, or the cluster is stopped. Then end the command, as Ctrl-C does."""
+        while kafka.brokers:
+            ended = kafka.ended()
+            if ended and len(ended) == len(kafka.brokers):
+                self._end(next(iter(ended.values())), ends_after_s)
+                return
+            left = f"{len(kafka.brokers) - len(ended)} of {len(kafka.brokers)} brokers run"
+            for node, why in ended.items():
+                self._report(node, f"{why.cause}; {left}")
+            if self.workload is not None and (gone := self.workload.ended()) is not None:
+                self._report(Workload, f"{gone.cause}\n{START_AGAIN}")
+            time.sleep(LOOK_EVERY_S)
+
+    def _report(self, what: object, sentence: str) -> None:
+        if what not in self._reported:
+            self._reported.add(what)
+            note(f"warning: {sentence}")
+
+    def _end(self, why: EmbeddedError, after_s: float) -> None:
+        from app.server import source
+
+        self.error = EmbeddedError(why.cause, f"Start `groupscope up` again. {why.hint}")
+        source.end(why)
+        if after_s:
+            note(f"{why.cause}; the dashboard says so, and ends in {after_s:.0f} s")
+            time.sleep(after_s)
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def _workload(stack: ExitStack, kafka: EmbeddedKafka, watch: _Watch, wait: bool) -> None:
     """Start the demo; with `wait`, until all of it runs."""
     note("The demo workload is starting")
     demo = Workload(kafka.bootstrap_servers, kafka.folder)
     stack.callback(demo.stop)  # before it starts: Ctrl-C may come at any time
     demo.start()
+    watch.workload = demo
     os.environ.update(demo.controls.environment)
     if wait:
         demo.wait_ready(READY_WITHIN_S)

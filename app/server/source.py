@@ -14,6 +14,7 @@ from app.server.access.visitor import Grant, Role, Visitor, of_request
 from app.server.feed import Feed
 from app.server.settings import Settings
 from lag.audit.log import AuditLog
+from lag.errors import EmbeddedError
 
 if TYPE_CHECKING:
     from app.notices.notifier import Notifier
@@ -38,7 +39,7 @@ class Source:
     `changes` maps clusters to the last changes of their verdicts; `notifier` sends notices of them, None: nobody does.
     `recorder` returns whether the history is written; None: there is no history.
     `access` says who may see what, None: everybody everything. `audit` is the audit log. `visitor` is whose source it
-    is, None: everybody's.
+    is, None: everybody's. `ended`: why there will be no more data, as the demo's Kafka has ended; None: it has not.
     """
 
     settings: Settings
@@ -52,6 +53,7 @@ class Source:
     access: "Access | None" = None
     audit: AuditLog = field(default_factory=AuditLog)
     visitor: Visitor | None = None
+    ended: EmbeddedError | None = None
 
     def sees(self, cluster: str, group_id: str) -> bool:
         """Whether the visitor may see the group, also one that no longer exists."""
@@ -86,6 +88,11 @@ def install(source: Source) -> None:
     global _current
     _current = source
     _granted.cache_clear()
+
+
+def end(why: EmbeddedError) -> None:
+    """Say on every page that there will be no more data."""
+    install(replace(installed(), ended=why))
 
 
 def uninstall() -> None:

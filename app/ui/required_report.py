@@ -2,10 +2,12 @@
 
 import streamlit as st
 
+from app.server import source
 from app.ui import formats, state, widgets
 from app.ui.problems import problem_lines
 
 TICK = "2s"
+START_AGAIN = "This dashboard ends with it. Start both again with `groupscope up`."
 
 
 def require_report() -> state.Shown:
@@ -38,6 +40,7 @@ def _waiting() -> None:
         st.rerun()
         return
     status = feed.status()
+    _ended()
     if status.error is None:
         st.title(f"Reading {formats.code(name)} for the first time", anchor=False)
         st.markdown(":gray[Groups, members and offsets appear here after the first poll.]")
@@ -77,8 +80,18 @@ def status_line(before: str, coverage: str, small: bool = False) -> None:
     _failing(page)
 
 
+def _ended() -> bool:
+    """Say that the demo's Kafka has ended, if so."""
+    why = source.current().ended
+    if why is not None:
+        st.error(f"{formats.md(why.cause)}. {START_AGAIN}", icon=":material/power_off:")
+    return why is not None
+
+
 def _failing(page: state.Shown) -> None:
     """Why there is no newer data, if so."""
+    if _ended():
+        return
     status = page.status
     if status.error is not None:
         since = f" since {formats.clock(status.failing_since_ms, state.zone())}" if status.failing_since_ms else ""

@@ -63,6 +63,14 @@ class Broker:
         """Whether the process exists (paused or not)."""
         return self.pid is not None and self._keeper.poll(self._name) is None
 
+    def ended(self) -> EmbeddedError | None:
+        """How the process ended, with the last log lines; None while it runs (paused or not)."""
+        code = self._keeper.poll(self._name)
+        if code is None:
+            return None
+        how = f"was killed ({signal.Signals(-code).name})" if code < 0 else f"ended with exit code {code}"
+        return self.refusal(how)
+
     def pause(self) -> None:
         """Freeze the process (SIGSTOP): connections stay open without answers."""
         self._keeper.signal(self._name, signal.SIGSTOP)
@@ -195,6 +203,18 @@ class EmbeddedKafka:
         folder = self.folder
         assert self._keeper is not None
         return Companion(name, self._keeper, folder, command)
+
+    def ended(self) -> Mapping[int, EmbeddedError]:
+        """The brokers whose processes have ended, by node id, and how; none of a cluster that was stopped."""
+        found = {}
+        for node, broker in self._nodes.items():
+            try:
+                how = broker.ended()
+            except EmbeddedError as error:  # the supervisor, and with it every broker
+                how = error
+            if how is not None:
+                found[node] = how
+        return found if self._nodes else {}
 
     def broker(self, node_id: int) -> Broker:
         """The broker with this node id, from 1."""

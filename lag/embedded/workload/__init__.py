@@ -10,13 +10,15 @@
 `describe()` says which group shows what. No Kafka client is imported into the process that starts it.
 """
 
-from lag.embedded.workload.controls import Controls, DemoMember, DemoTopic, Readiness, Running
+from lag.embedded.workload.controls import START_AGAIN, Controls, DemoMember, DemoTopic, Readiness, Running
 from lag.embedded.workload.expected_verdicts import Case, describe
-from lag.embedded.workload.plan import BROKER_PROPERTIES
+from lag.embedded.workload.plan import BROKER_PROPERTIES, PLAYABLE_TOPICS
 from lag.embedded.workload.process import Workload
 
 __all__ = [
     "BROKER_PROPERTIES",
+    "PLAYABLE_TOPICS",
+    "START_AGAIN",
     "Case",
     "Controls",
     "DemoMember",

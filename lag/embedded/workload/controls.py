@@ -16,6 +16,7 @@ from lag.errors import EmbeddedError
 ENVIRONMENT = "GROUPSCOPE_DEMO_CONTROLS"
 ANSWER_S = 60.0
 HINT = "Is `groupscope up` still running? Start it again."
+START_AGAIN = "End `groupscope up` with Ctrl-C, and start it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,8 @@ class Controls:
             answer = self._exchange(json.dumps({"action": action, "arguments": arguments}).encode())
         except AuthenticationError as error:
             raise EmbeddedError("The demo workload does not accept our key", HINT) from error
+        except ConnectionRefusedError as error:
+            raise EmbeddedError("The demo workload has ended: its groups have no members now", START_AGAIN) from error
         except (OSError, EOFError) as error:
             raise EmbeddedError("The demo workload does not answer", HINT) from error
         if "done" not in answer:

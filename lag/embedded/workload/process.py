@@ -122,9 +122,16 @@ class Workload:
             self._check_alive()
         return int(json.loads(line)["port"])
 
+    def ended(self) -> EmbeddedError | None:
+        """Why it no longer runs; None while it does, before `start` and after `stop`."""
+        process = self._process
+        if process is None or process.poll() is None:
+            return None
+        return EmbeddedError(f"The demo workload has exited unexpectedly: {self._last_lines()}", "Start it again.")
+
     def _check_alive(self) -> None:
-        if self._process is not None and self._process.poll() is not None:
-            raise EmbeddedError(f"The demo workload has exited unexpectedly: {self._last_lines()}", "Start it again.")
+        if (error := self.ended()) is not None:
+            raise error
 
     def _last_lines(self) -> str:
         if self._log is None:

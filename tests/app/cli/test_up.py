@@ -109,6 +109,48 @@ def test_without_pyspark_the_demo_says_so_and_goes_on(
     )
 
 
+def broker_of(command: Running) -> Any:
+    """The JVM of a broker."""
+    return next((one for one in using(command.temp) if "kafka.Kafka" in command_line(one)), None)
+
+
+def test_a_broker_that_is_killed_ends_the_command_with_the_reason(tmp_path: Path) -> None:
+    """Open pages say so before the server ends."""
+    with running(tmp_path, "up", "--json", "--port", "0", "--no-pipeline", "--no-workload") as command:
+        line = command.first_line()
+        broker_of(command).kill()
+        command.reported("Broker 1 was killed (SIGKILL); the dashboard says so, and ends in 10 s")
+        with urllib.request.urlopen(f"{line['dashboard']}/api/live") as answer:
+            assert answer.status == 200
+        assert command.ends() == 1
+        error = json.loads(command.out.splitlines()[1])["error"]
+        assert error["cause"] == "Broker 1 was killed (SIGKILL)"
+        assert error["hint"].startswith("Start `groupscope up` again. Its last log lines say why:\n")
+        assert_nothing_is_left(command)
+
+
+def test_one_broker_of_three_may_end(tmp_path: Path) -> None:
+    with running(tmp_path, "up", "--json", "--brokers", "3", "--no-workload", "--no-dashboard") as command:
+        command.first_line()
+        broker_of(command).kill()
+        command.reported("was killed (SIGKILL); 2 of 3 brokers run")
+        assert command.process.poll() is None
+        while (broker := broker_of(command)) is not None:
+            broker.kill()
+        assert command.ends() == 1
+        assert_nothing_is_left(command)
+
+
+def test_a_workload_that_is_killed_is_reported_and_kafka_goes_on(tmp_path: Path) -> None:
+    with running(tmp_path, "up", "--json", "--no-dashboard") as command:
+        command.first_line()
+        workload_of(command).kill()
+        command.reported("warning: The demo workload has exited unexpectedly: ")
+        command.reported("End `groupscope up` with Ctrl-C, and start it again.")
+        assert command.ends(signal.SIGINT) == 0
+        assert_nothing_is_left(command)
+
+
 def broker_starts(command: Running) -> bool:
     return bool(list(command.temp.glob(f"{PREFIX}*/broker-1.log")))
 
