@@ -171,8 +171,8 @@ class Member:
 class LagTotal:
     """A sum that says what it covers.
 
-    `records` is None when `known` is 0 of more than 0 partitions, or of a group that could not be read. So is
-    `lost_records`, which also needs the log start.
+    `records` is None when `known` is 0 of more than 0 partitions, and of a group without partitions that could not be
+    read or has members. So is `lost_records`, which also needs the log start.
     """
 
     records: int | None
@@ -194,7 +194,7 @@ class GroupSnapshot:
     committed, assigned or, for a subscribed group, part of a subscribed topic; sorted by (topic, partition).
     `complete` is False when anything of the group could not be read; `problems` says what.
     `internal` marks groups of groupscope's own readers. `protocol_type` is as the broker reports it, like "consumer" or
-    "connect".
+    "connect". `missing_topics`, sorted, are those that members subscribe to or are assigned, and that do not exist.
     """
 
     cluster: str
@@ -212,6 +212,7 @@ class GroupSnapshot:
     problems: tuple[Problem, ...] = ()
     internal: bool = False
     protocol_type: str = ""
+    missing_topics: tuple[str, ...] = ()
 
     @property
     def has_all_offsets(self) -> bool:

@@ -191,20 +191,20 @@ def verdicts(
 
 def totals(snapshot: ClusterSnapshot) -> list[LagTotal]:
     """One sum per group, each saying for how many of its partitions the lag is known."""
-    return totals_of(snapshot.offsets, [group.complete for group in snapshot.groups])
+    return totals_of(snapshot.offsets, [group.complete and not group.members for group in snapshot.groups])
 
 
-def totals_of(table: OffsetTable, complete: Sequence[bool]) -> list[LagTotal]:
-    """The sums of the groups of a table; `complete`: bool[n_groups], whether all of the group could be read."""
+def totals_of(table: OffsetTable, none_is_zero: Sequence[bool]) -> list[LagTotal]:
+    """The sums of the groups of a table; `none_is_zero`: bool[n_groups], whether the lag is 0 without rows."""
     columns = (*_known_sums(table.lag, table.bounds), *_known_sums(table.lost, table.bounds), np.diff(table.bounds))
     return [
         LagTotal(
-            records=lag if known or (not n and whole) else None,
+            records=lag if known or (not n and zero) else None,
             known=known,
             partitions=n,
-            lost_records=lost if lost_known or (not n and whole) else None,
+            lost_records=lost if lost_known or (not n and zero) else None,
         )
-        for lag, known, lost, lost_known, n, whole in zip(*map(np.ndarray.tolist, columns), complete, strict=True)
+        for lag, known, lost, lost_known, n, zero in zip(*map(np.ndarray.tolist, columns), none_is_zero, strict=True)
     ]
 
 

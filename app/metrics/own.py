@@ -74,11 +74,11 @@ def _known(view: View, labels: Labels) -> Samples:
 
 
 def _lag(view: View, labels: Labels) -> Samples:
-    return series(labels.groups, view.totals.lag, view.is_read & (view.totals.lag != UNKNOWN))
+    return series(labels.groups, view.totals.lag, view.has_lag & (view.totals.lag != UNKNOWN))
 
 
 def _lost(view: View, labels: Labels) -> Samples:
-    return series(labels.groups, view.totals.lost, view.is_read & (view.totals.lost != UNKNOWN))
+    return series(labels.groups, view.totals.lost, view.has_lag & (view.totals.lost != UNKNOWN))
 
 
 def _verdict(view: View, labels: Labels) -> Samples:

@@ -112,6 +112,12 @@ class View:
         return complete | (self.totals.partitions > 0)
 
     @cached_property
+    def has_lag(self) -> Flags:
+        """bool[n_groups]: not so if the group could not be read, or has members and no partitions."""
+        reads_nothing: Flags = (self.totals.partitions == 0) & (self.members > 0)
+        return self.is_read & ~reads_nothing
+
+    @cached_property
     def group_topics(self) -> GroupTopics:
         """The pairs of a group and a topic."""
         return group_topics(self.table, _chosen(self.selection.groups, Granularity.TOPIC), self.selection.is_topic)

@@ -67,6 +67,12 @@ VERDICTS: dict[Status, Verdict] = {
         "The committed offset is beyond the log end: the topic was recreated or truncated after the commit.",
         "Reset the group's offsets on these partitions. Otherwise auto.offset.reset decides where its consumers start.",
     ),
+    Status.NO_PARTITIONS: Verdict(
+        "▻ No partitions",
+        Fills("#D98AA5", "#B5627F"),
+        "The group has no partition to read, although it has members, or had them until its topics were deleted.",
+        "Create the topic, or correct the subscription of its members. Stop them if they are no longer needed.",
+    ),
     Status.REWOUND: Verdict(
         "▼ Rewound",
         Fills("#F4A35C", "#C4842A"),
@@ -83,7 +89,7 @@ VERDICTS: dict[Status, Verdict] = {
         "◁ Never committed",
         Fills("#E9BD4E", "#BFA445"),
         "The partition belongs to the group's topics, but has no committed offset.",
-        "Check that its member commits. After a restart, auto.offset.reset decides where it starts.",
+        "Check that a member reads and commits it. After a restart, auto.offset.reset decides where it starts.",
     ),
     Status.FLAPPING: Verdict(
         "◅ Flapping",
@@ -112,7 +118,7 @@ VERDICTS: dict[Status, Verdict] = {
     Status.TOPIC_DELETED: Verdict(
         "○ Topic deleted",
         Fills("#C2C8CF", "#5A626D"),
-        "The group has committed offsets for a topic that no longer exists.",
+        "Partitions that the group has committed or owns no longer exist: their topic was deleted.",
         "If the topic will not come back, remove it from the consumers' subscription: its offsets then expire.",
     ),
     Status.UNKNOWN: Verdict(
@@ -146,7 +152,7 @@ _PROBLEMS: dict[PartitionProblem, str] = {
     PartitionProblem.NO_COMMIT: "no {offset}",
     PartitionProblem.BELOW_LOG_START: "the {offset} is below the log start: lag counts from the log start",
     PartitionProblem.BEYOND_END: "the {offset} is beyond the log end: the topic was recreated or truncated",
-    PartitionProblem.TOPIC_DELETED: "the topic was deleted, but its {offset} remains",
+    PartitionProblem.TOPIC_DELETED: "the partition no longer exists: its topic was deleted",
     PartitionProblem.LEADERLESS: "the partition has no leader, so its log end is not known",
     PartitionProblem.UNAUTHORIZED: "not authorised: grant DESCRIBE on the topic",
     PartitionProblem.TIMEOUT: "the broker did not answer in time",

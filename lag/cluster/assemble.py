@@ -1,14 +1,14 @@
 """The answers of the brokers -> one immutable snapshot."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lag.cluster.requests.log_offsets import LOG_END
-from lag.cluster.requests.metadata import NO_LEADER, Metadata
+from lag.cluster.requests.metadata import NO_LEADER, Absent, Metadata
 from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
 from lag.model import (
     Broker,
@@ -25,7 +25,7 @@ from lag.verdict.rules.status_rules import UNREAD_CODES
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The answers of one poll; `denied` are topics that groups use and that we may not describe."""
+    """The answers of one poll; `absent` are topics that groups use and that the metadata does not have."""
 
     cluster: str
     number: int
@@ -36,7 +36,7 @@ class Read:
     groups: list[GroupDescription]
     commits: CommittedOffsets
     ends: LogOffsets
-    denied: frozenset[str] = frozenset()
+    absent: Absent = field(default_factory=Absent)
     problems: tuple[Problem, ...] = ()
 
 
@@ -85,12 +85,19 @@ def _group(read: Read, table: OffsetTable, number: int, group: GroupDescription)
         problems=tuple(group.problems),
         internal=is_internal_group(group.group_id),
         protocol_type=group.protocol_type,
+        missing_topics=tuple(sorted(read.absent.missing & topics_of_members(group))) if read.absent.missing else (),
     )
+
+
+def topics_of_members(group: GroupDescription) -> set[str]:
+    """The topics that members subscribe to or are assigned."""
+    subscribed = {topic for member in group.members for topic in member.topics}
+    return subscribed | {tp.topic for member in group.members for tp in member.assigned}
 
 
 def _table(read: Read, groups: list[GroupDescription]) -> OffsetTable:
     rows = _rows(groups, read.commits, read.metadata)
-    catalog = Catalog(tuple(read.commits.topics), read.metadata.leaders, read.denied)
+    catalog = Catalog(tuple(read.commits.topics), read.metadata.leaders, read.absent.denied)
     ends = end_offsets(catalog, _end_rows(read.ends), rows)
     return offset_table(read.at_ms, len(groups), catalog, ends, rows)
 
@@ -107,7 +114,10 @@ def _end_rows(ends: LogOffsets) -> LogOffsetRows:
 
 
 def _rows(groups: list[GroupDescription], commits: CommittedOffsets, metadata: Metadata) -> CommittedRows:
-    """One row per commit, with its owner, and one per partition that a group owns or subscribes to without a commit."""
+    """One row per commit, with its owner, and one per partition that a group owns or subscribes to without a commit.
+
+    Where no member tells what the group subscribes to, it is taken to be the topics of its commits.
+    """
     position = {group.group_id: number for number, group in enumerate(groups)}
     renumber = np.array([position[group.group_id] for group in commits.groups], dtype=np.int32)
     owner = np.full(len(commits.group), UNKNOWN, dtype=np.int32)
@@ -118,6 +128,8 @@ def _rows(groups: list[GroupDescription], commits: CommittedOffsets, metadata: M
             rest = _own(group, spans.get(group.group_id, range(0)), commits, metadata, owner)
             problem = problem_code(group.offsets_problem) if group.offsets_problem else 0
             added += [(number, topic, partition, problem, member) for (topic, partition), member in rest.items()]
+    untold = np.array([_tells_nothing(group) for group in commits.groups], np.bool_)
+    added += [(int(renumber[g]), topic, p, 0, UNKNOWN) for g, topic, p in _without_commit(commits, metadata, untold)]
     columns = np.fromiter(chain.from_iterable(added), np.int64).reshape(-1, 5).T
     extra_group, extra_topic, extra_partition, extra_problem, extra_member = columns
     no_offset = np.full(len(added), UNKNOWN)
@@ -130,6 +142,33 @@ def _rows(groups: list[GroupDescription], commits: CommittedOffsets, metadata: M
         problem=_append(np.asarray(commits.problem), extra_problem),
         member=_append(owner, extra_member),
     )
+
+
+def _tells_nothing(group: GroupDescription) -> bool:
+    """Whether the group was read, is no share group (which lists its partitions), and no member tells what it reads."""
+    if group.problems or group.offsets_problem or group.type == GroupType.SHARE:
+        return False
+    return not any(member.topics or member.topic_regex or member.assigned for member in group.members)
+
+
+def _without_commit(
+    commits: CommittedOffsets, metadata: Metadata, wanted: NDArray[np.bool_]
+) -> Iterator[tuple[int, int, int]]:
+    """(group, topic, partition) numbers of the partitions without a commit, in the topics with commits.
+
+    Groups are numbered as in `commits`; `wanted`: bool[n_groups].
+    """
+    names = list(commits.topics)
+    width = np.array([len(metadata.leaders.get(name, ())) for name in names], np.int64)
+    group, topic, partition = (
+        np.asarray(column, np.int64) for column in (commits.group, commits.topic, commits.partition)
+    )
+    rows = np.flatnonzero(wanted[group]) if len(group) else group
+    pairs, of_row, counts = np.unique((group[rows] << 32) | topic[rows], return_inverse=True, return_counts=True)
+    for at in np.flatnonzero(counts < width[pairs & 0xFFFFFFFF]).tolist():
+        number, of_topic = int(pairs[at] >> 32), int(pairs[at] & 0xFFFFFFFF)
+        missing = np.setdiff1d(np.arange(width[of_topic]), partition[rows[of_row == at]])
+        yield from ((number, of_topic, each) for each in missing.tolist())
 
 
 def _append(column: NDArray, more: NDArray) -> NDArray:  # type: ignore[type-arg]

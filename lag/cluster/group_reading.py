@@ -55,7 +55,7 @@ async def read_group(
             groups=groups,
             commits=commits,
             ends=await _ends(client, meta, named, commits),
-            denied=frozenset(await metadata.unauthorized(client, sorted(set(commits.topics) - set(named)))),
+            absent=await metadata.absent(client, sorted(set(commits.topics) - set(named))),
         )
     )
     compacted = {name: "compact" in (policy.cleanup_policy or "") for name, policy in policies.items()}

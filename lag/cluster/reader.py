@@ -84,7 +84,7 @@ class ClusterReader:
         self._coordinators = poll.meta.coordinators
         await self._refresh_retention(client, poll.meta)
         meta = self._with_retention(poll.meta)
-        denied = await poll.denied()
+        absent = await poll.absent()
         hidden = await self._listed.hidden(client, poll.groups, meta.coordinators)
         self._failed = client.failed
         return assemble.snapshot(
@@ -98,8 +98,8 @@ class ClusterReader:
                 groups=poll.groups,
                 commits=poll.commits,
                 ends=poll.ends,
-                denied=denied,
-                problems=tuple(poll.problems(denied, hidden)),
+                absent=absent,
+                problems=tuple(poll.problems(absent.denied, hidden)),
             )
         )
 
@@ -181,12 +181,11 @@ class _Poll:
                 self.client, node, partitions, self.ends, kinds=(log_offsets.LOG_END, log_offsets.LAST_STABLE)
             )
 
-    async def denied(self) -> frozenset[str]:
-        """Topics that groups use and the metadata does not have: those that exist are hidden from us."""
-        owned = {tp.topic for group in self.groups for member in group.members for tp in member.assigned}
-        named = owned | set(self.commits.topics)
-        missing = sorted(named - set(self.meta.topics))
-        return frozenset(await metadata.unauthorized(self.client, missing)) if missing else frozenset()
+    async def absent(self) -> metadata.Absent:
+        """Topics that groups use and the metadata does not have: some may be hidden from us."""
+        named = set(self.commits.topics).union(*map(assemble.topics_of_members, self.groups))
+        unseen = sorted(named - set(self.meta.topics))
+        return await metadata.absent(self.client, unseen) if unseen else metadata.Absent()
 
     def problems(self, denied: frozenset[str], hidden: list[Problem]) -> list[Problem]:
         """Everything that failed. The groups of a coordinator that failed are not listed, only the coordinator."""

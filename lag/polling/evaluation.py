@@ -13,6 +13,7 @@ from lag.verdict.openings.open_verdicts import OpenVerdicts
 from lag.verdict.openings.policy import Policy
 from lag.verdict.openings.stored_verdicts import StoredVerdicts
 from lag.verdict.rules.group_onsets import GroupOnsets
+from lag.verdict.rules.no_partitions import IdleGroups
 from lag.verdict.window.sample_window import SampleRing
 from lag.watched_file import Reading
 
@@ -57,6 +58,7 @@ class Evaluator:
         self._read_policy, self._follower, self._last_verdicts = read_policy, follower, last_verdicts
         self._verdicts = OpenVerdicts()
         self._onsets, self._is_resumed = GroupOnsets.none(), False
+        self._idle = IdleGroups()
         self._samples = SampleRing()
         self._last: ClusterSnapshot | None = None
 
@@ -68,7 +70,8 @@ class Evaluator:
         window = self._samples.append(snapshot, commits)
         reading = self._read_policy()
         self._resume(snapshot, reading.value)
-        past = Past(self._onsets, follower, follower is not None and follower.reads_all())
+        self._idle = self._idle.after(snapshot)
+        past = Past(self._onsets, follower, follower is not None and follower.reads_all(), self._idle)
         rules = reading.value.rules_of([group.group_id for group in snapshot.groups])
         found = judge(snapshot, window, rules, marker_checks.remainders(snapshot, self._samples.waiting), past)
         checks = marker_checks.look(found, self._samples.waiting, reader.unread)

@@ -12,6 +12,7 @@ from lag.offsets import PROBLEM_CODES, UNKNOWN, PartitionProblem
 from lag.verdict.health import Finding
 from lag.verdict.offset_terms import COMMIT, OffsetTerms, offset_terms
 from lag.verdict.onset import Onset, OnsetSource
+from lag.verdict.rules.no_partitions import IdleFinding, is_read
 from lag.verdict.rules.status_rules import MARKERS_ONLY, Rules
 from lag.verdict.status import Status
 
@@ -20,6 +21,7 @@ _RULES: dict[Status, str] = {
     Status.STOPPED: "records waited in every poll, and no {offset} of the group moved",
     Status.STALLED: "records waited in every poll and the {offset} did not move, while others of the group did",
     Status.BEYOND_END: "the {offset} is beyond the log end",
+    Status.NO_PARTITIONS: "no member of the group owns a partition that exists",
     Status.REWOUND: "the {offset} moved backwards and is still below its highest value",
     Status.FALLING_BEHIND: "the lag grew, and records arrive faster than they are {done}",
     Status.NEVER_COMMITTED: "the partition has records and no {offset}",
@@ -57,6 +59,7 @@ class RowFacts(NamedTuple):
     now_ms: int
     rules: Rules
     terms: OffsetTerms
+    topic_exists: bool
     committed: int
     lag: int
     problem: int
@@ -95,18 +98,26 @@ def of_group(
     affected: int,
     worst: RowFacts | None,
     onset: Onset | None,
+    idle: IdleFinding | None = None,
+    missing: str = "",
 ) -> Finding:
-    """The finding about a group; `affected` partitions have its status, `worst` is the one with the most records."""
+    """The finding about a group; `affected` partitions have its status, `worst` is the one with the most records.
+
+    `idle`: why it has no partition to read; `missing`: which of its topics do not exist, "" if all do.
+    """
     its_rule = rule(status, offset_terms(group.type))
+    if idle is not None and status is idle.status:
+        return Finding(status, its_rule, idle.evidence, onset)
     if worst is None:
         return Finding(status, its_rule, _without_rows(group), onset)
     if status is Status.OK:
-        return Finding(status, its_rule, _calm(total, worst))
+        return Finding(status, its_rule, _calm(total, worst) + (f"; {missing}" if missing else ""))
     about = Finding(status, its_rule, _SENTENCES[status](worst), onset)
     if status is Status.UNKNOWN and group.problems:
         return replace(about, evidence=group.problems[0].cause, onset=_last_read(group, worst))
     if about_group(status, total, affected):
-        return replace(about, evidence=_of_all(group, status, total, affected, worst))
+        why = f"{idle.evidence}; " if idle is not None and idle.status is Status.NO_PARTITIONS else ""
+        return replace(about, evidence=why + _of_all(group, status, total, affected, worst))
     others = f"; the worst of {plural(affected, 'partition')}" if affected > 1 else ""
     if others and status is Status.LOST and total.lost_records is not None:
         others += f", which lost {plural(total.lost_records, 'record')} in total"
@@ -130,7 +141,7 @@ def about_group(status: Status, total: LagTotal, affected: int) -> bool:
     """Whether the finding is about the whole group, not about its worst partition."""
     if status is Status.NEVER_COMMITTED:
         return total.known == 0 and affected == total.partitions
-    return status in {Status.STOPPED, Status.NO_MEMBERS, Status.OK}
+    return status in {Status.STOPPED, Status.NO_PARTITIONS, Status.NO_MEMBERS, Status.OK}
 
 
 def _polls(row: RowFacts) -> str:
@@ -210,16 +221,24 @@ def _held(row: RowFacts) -> str:
 
 
 def _waits(row: RowFacts) -> str:
-    return f"{plural(row.lag, 'record')} wait on {row.tp}, and the group has no members"
+    if row.committed == UNKNOWN:
+        wait = f"{plural(row.log_end - row.log_start, 'record')} wait on {row.tp}, which has no {row.terms.offset}"
+    else:
+        wait = f"{plural(row.lag, 'record')} wait on {row.tp}"
+    return f"{wait}, and the group has no members"
 
 
 def _deleted(row: RowFacts) -> str:
     committed = row.committed
-    return f"topic {row.tp.topic} no longer exists; " + (
+    return f"{_gone(row)} no longer exists; " + (
         f"the group has no {row.terms.offset} on {row.tp}"
         if committed == UNKNOWN
         else f"the {row.terms.offset} {committed:,} on {row.tp} remains"
     )
+
+
+def _gone(row: RowFacts) -> str:
+    return f"partition {row.tp.partition} of topic {row.tp.topic}" if row.topic_exists else f"topic {row.tp.topic}"
 
 
 def _unknown(row: RowFacts) -> str:
@@ -270,7 +289,9 @@ _SENTENCES: dict[Status, Callable[[RowFacts], str]] = {
 
 def _behind(total: LagTotal) -> str:
     coverage = f"(known for {total.known:,} of {total.partitions:,} partitions)"
-    return f"{plural(total.records or 0, 'record')} behind {coverage}"
+    if total.records is None:
+        return f"its lag is unknown {coverage}"
+    return f"{plural(total.records, 'record')} behind {coverage}"
 
 
 def _calm(total: LagTotal, worst: RowFacts) -> str:
@@ -296,7 +317,7 @@ def _of_all(group: GroupSnapshot, status: Status, total: LagTotal, affected: int
 def _without_rows(group: GroupSnapshot) -> str:
     if group.problems:
         return group.problems[0].cause
-    if not group.complete:
+    if not is_read(group):
         return "the partitions of the group could not be read"
     members = plural(len(group.members), "member")
     offset = offset_terms(group.type).offset

@@ -20,10 +20,11 @@ from lag.verdict.columns import concatenate, take
 from lag.verdict.health import GroupColumns, GroupHealth, Health, PartitionHealth, PartitionHealths, TimeLag
 from lag.verdict.offset_terms import offset_terms
 from lag.verdict.onset import GroupRecords, OnsetColumns
-from lag.verdict.rules import status_rules
+from lag.verdict.rules import no_partitions, status_rules
 from lag.verdict.rules.group_onsets import Evidence, GroupOnsets, evidence_of
 from lag.verdict.rules.group_rules import GroupRules
 from lag.verdict.rules.group_verdicts import GroupVerdicts, group_time_lag, judge_groups
+from lag.verdict.rules.no_partitions import IdleFinding, IdleGroups, is_read
 from lag.verdict.rules.row_verdicts import GroupFlags, RowVerdicts, judge_rows
 from lag.verdict.rules.status_rules import CurrentRows, RemainderCodes, Rules, WindowStats
 from lag.verdict.status import NO_VERDICT, STATUS_CODE, TOO_EARLY, URGENCY, Status
@@ -48,12 +49,13 @@ class Past:
     """What onsets need besides the samples.
 
     `onsets`: of the verdicts before these. `records`: those about members; None: not read. `reads_all_commits`: the
-    commit records are read up to their end.
+    commit records are read up to their end. `idle`: the groups without partitions, up to this poll.
     """
 
     onsets: GroupOnsets = field(default_factory=GroupOnsets.none)
     records: GroupRecords | None = None
     reads_all_commits: bool = False
+    idle: IdleGroups = field(default_factory=IdleGroups)
 
 
 def judge(
@@ -99,11 +101,20 @@ class _Groups:
         self._memberless = np.array([group.has_no_members for group in snapshot.groups], np.bool_)
         self._shared = np.array([group.type is GroupType.SHARE for group in snapshot.groups], np.bool_)
         self._totals = partition_lag.totals(snapshot)
+        self._idle = self._idle_groups()
         self._block, self.needs_marker_check = self._judge_all()
         status = self._status()
         names = tuple(group.group_id for group in snapshot.groups)
         self.onsets = past.onsets.after(snapshot.at_ms, names, status, self._block.evidence, past.records)
         self.columns = self._group_columns(status)
+
+    def _idle_groups(self) -> dict[int, IdleFinding]:
+        """By number, the groups with no partition to read."""
+        found = (
+            (number, no_partitions.find(group, self._snapshot, self._past.idle, self._rules.of(number)))
+            for number, group in enumerate(self._snapshot.groups)
+        )
+        return {number: finding for number, finding in found if finding is not None}
 
     def partitions(self, number: int) -> PartitionHealths:
         """One entry per row of group `number`, made when it is read."""
@@ -154,8 +165,9 @@ class _Groups:
         """The verdicts on these groups, and their rows that need a check for markers."""
         rows, bounds = _rows_of(self._snapshot.offsets.bounds, groups)
         judged = self._rows(groups, rules)
-        unread = np.array([not self._snapshot.groups[number].complete for number in groups], np.bool_)
-        verdicts = judge_groups(judged, bounds, unread)
+        unread = np.array([not is_read(self._snapshot.groups[number]) for number in groups], np.bool_)
+        idle = np.array([_idle_code(self._idle.get(number)) for number in groups.tolist()], np.uint8)
+        verdicts = judge_groups(judged, bounds, unread, idle)
         waiting = None if self._window.waiting is None else self._window.waiting.of_rows(rows)
         block = _Block(
             verdicts._replace(worst=np.where(verdicts.worst < 0, -1, _table_rows(rows, verdicts.worst))),
@@ -179,7 +191,8 @@ class _Groups:
             finding = evidence.too_early(row)
         else:
             group, onset = self._snapshot.groups[number], self.columns.onsets.at(number)
-            finding = evidence.of_group(group, verdict, total, affected, row, onset)
+            missing = no_partitions.missing_topics(group, self._past.idle.deleted)
+            finding = evidence.of_group(group, verdict, total, affected, row, onset, self._idle.get(number), missing)
         return GroupHealth(
             finding=finding,
             lag=total,
@@ -216,7 +229,12 @@ class _Groups:
         terms = offset_terms(self._snapshot.groups[number].type)
         tp = self._snapshot.offsets.ends.tp(int(self._snapshot.offsets.end[table_row]))
         numbers = (column[at].item() for column in (*current, *stats))
-        return evidence.RowFacts(tp, self._snapshot.at_ms, self._rules.of(number), terms, *numbers)
+        rules, exists = self._rules.of(number), tp.topic in self._snapshot.topics
+        return evidence.RowFacts(tp, self._snapshot.at_ms, rules, terms, exists, *numbers)
+
+
+def _idle_code(idle: IdleFinding | None) -> int:
+    return _OK if idle is None else STATUS_CODE[idle.status]
 
 
 def _runs(bounds: Ints, groups: Ints, samples: int) -> Iterator[Ints]:

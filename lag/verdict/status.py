@@ -20,6 +20,7 @@ class Status(StrEnum):
     STALLED = "stalled"  # this partition has lag and its committed offset did not move, those of others did
     LOST = "lost"  # the committed offset is below the log start: records were deleted before they were read
     BEYOND_END = "beyond_end"  # the committed offset is beyond the log end: the topic was recreated or truncated
+    NO_PARTITIONS = "no_partitions"  # the group has members, and no partition exists for them (of groups)
     REWOUND = "rewound"  # the committed offset moved backwards in the window
     FALLING_BEHIND = "falling_behind"
     NEVER_COMMITTED = "never_committed"
@@ -54,5 +55,6 @@ STORED: Mapping[Status, int] = {
     Status.UNKNOWN: 11,
     Status.OK: 12,
     Status.FLAPPING: 13,
+    Status.NO_PARTITIONS: 14,
 }
 """Their numbers in the history's tables. A new status takes the next free number, however urgent it is."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lag.embedded.workload import DemoMember, DemoTopic, Readiness, Running
+from lag.embedded.workload import PLAYABLE_TOPICS, DemoMember, DemoTopic, Readiness, Running
 from lag.errors import EmbeddedError
 
 
@@ -13,6 +13,7 @@ class HandControls:
 
     asked: list[tuple[str, ...]] = field(default_factory=list)
     broken: bool = False
+    deleted: frozenset[str] = frozenset()
 
     def readiness(self) -> Readiness:
         self._fail()
@@ -21,7 +22,8 @@ class HandControls:
     def running(self) -> Running:
         self._fail()
         members = (DemoMember("order-fulfilment-1", "order-fulfilment", 7, "running"),)
-        topics = (DemoTopic("card-transfers", 1, 0.0), DemoTopic("orders", 6, 12.0))
+        names = sorted((PLAYABLE_TOPICS | {"card-transfers"}) - self.deleted)
+        topics = tuple(DemoTopic(name, 6, 12.0) for name in names)
         return Running(("order-fulfilment", "payment-settlement"), members, topics, ("card-transfers",))
 
     def __getattr__(self, name: str) -> Callable[..., str]:

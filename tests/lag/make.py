@@ -52,6 +52,9 @@ class GroupSpec:
     problems: tuple[Problem, ...] = ()
     row_problems: Mapping[str, PartitionProblem] = field(default_factory=dict)
     broker_lag: Mapping[str, int] = field(default_factory=dict)
+    protocol_type: str = "consumer"
+    epoch: int | None = None
+    assignment_epoch: int | None = None
 
 
 def end(log_end: int | None, start: int | None = 0, stable: int | None = None, leader: int = 1) -> End:
@@ -87,7 +90,7 @@ def cluster(
     complete: bool = True,
 ) -> ClusterSnapshot:
     """A whole snapshot. Topics whose partitions are all `deleted()` are missing from its topics."""
-    order = sorted(groups)
+    order, topics = sorted(groups), _topics(ends, topic_ids or {})
     table = offset_table([groups[name] for name in order], end_offsets(ends), at_ms)
     return ClusterSnapshot(
         cluster=CLUSTER,
@@ -98,8 +101,8 @@ def cluster(
         complete=complete and not problems,
         brokers=tuple(brokers),
         controller=1,
-        groups=tuple(_group(name, groups[name], table, i) for i, name in enumerate(order)),
-        topics=_topics(ends, topic_ids or {}),
+        groups=tuple(_group(name, groups[name], table, i, topics) for i, name in enumerate(order)),
+        topics=topics,
         offsets=table,
         problems=tuple(problems),
     )
@@ -149,8 +152,9 @@ def judged(polls: Iterable[ClusterSnapshot], rules: Rules | None = None) -> Heal
     """What is known after those polls: the health of the last one."""
     ring, past = SampleRing(), Past()
     for snapshot in polls:
+        past = replace(past, idle=past.idle.after(snapshot))
         health = judge(snapshot, ring.append(snapshot), rules, past=past)
-        past = Past(health.onsets or past.onsets)
+        past = replace(past, onsets=health.onsets or past.onsets)
     return health
 
 
@@ -172,7 +176,8 @@ def _owner(spec: GroupSpec, wanted: TopicPartition) -> int:
     return next((i for i, member in enumerate(spec.members) if wanted in member.assigned), UNKNOWN)
 
 
-def _group(name: str, spec: GroupSpec, table: OffsetTable, at: int) -> GroupSnapshot:
+def _group(name: str, spec: GroupSpec, table: OffsetTable, at: int, topics: Mapping[str, Topic]) -> GroupSnapshot:
+    named = {topic for member in spec.members for topic in (*member.topics, *(tp.topic for tp in member.assigned))}
     return GroupSnapshot(
         cluster=CLUSTER,
         group_id=name,
@@ -180,12 +185,15 @@ def _group(name: str, spec: GroupSpec, table: OffsetTable, at: int) -> GroupSnap
         state=spec.state,
         coordinator=spec.coordinator,
         assignor="range",
-        epoch=None,
+        epoch=spec.epoch,
         members=spec.members,
         partitions=PartitionRows(table, table.rows(at), [member.member_id for member in spec.members]),
         at_ms=table.at_ms,
         complete=spec.complete,
+        assignment_epoch=spec.assignment_epoch,
         problems=spec.problems,
+        protocol_type=spec.protocol_type,
+        missing_topics=tuple(sorted(named - topics.keys())),
     )
 
 

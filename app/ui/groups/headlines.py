@@ -73,6 +73,8 @@ def predicate(health: GroupHealth, type_: GroupType, now_ms: int, zone: tzinfo) 
         case Status.BEYOND_END:
             had = "had " if when else ""
             return f"has {had}{offset}s beyond the log end on{on} {noun}{when}: the topic was recreated or truncated"
+        case Status.NO_PARTITIONS:
+            return f"{'has had' if when else 'has'} no partition to read{when}"
         case Status.REWOUND:
             return f"was rewound on{on} {noun} and {'has been rereading' if when else 'is rereading'} records{when}"
         case Status.FALLING_BEHIND:
@@ -92,7 +94,7 @@ def predicate(health: GroupHealth, type_: GroupType, now_ms: int, zone: tzinfo) 
         case Status.CATCHING_UP:
             return f"{has_been} catching up{when}{drain_time(health)}"
         case Status.TOPIC_DELETED:
-            return f"has {'had ' if when else ''}{offset}s for a deleted topic{when}"
+            return f"{'has had' if when else 'has'} partitions of a deleted topic{when}"
         case Status.UNKNOWN:
             return "has no verdict: too little is known"
         case _:  # OK, and verdicts without a sentence of their own

@@ -7,7 +7,8 @@ from app.views.demo import parts
 
 widgets.follow()
 page = required_report.require_report()
-cases = parts.cases(page)
+running = parts.running()
+cases = parts.cases(page, running)
 
 required_report.headline(page, parts.conclusion(cases))
 with st.container(gap="xxsmall"):
@@ -16,7 +17,6 @@ with st.container(gap="xxsmall"):
     parts.answers()
 
 left, right = st.columns([0.5, 0.5], gap="medium")
-running = parts.running()
 if running is not None:
     with left:
         parts.member_actions(running)

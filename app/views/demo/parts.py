@@ -10,7 +10,7 @@ from app.ui import formats, state, verdicts, widgets
 from app.ui.groups import predictions
 from assignors.whatif.events import AddPartitions, Crash
 from assignors.whatif.suggested_joins import suggested_joins, usual_topics
-from lag.embedded.workload import Controls, Running, describe
+from lag.embedded.workload import PLAYABLE_TOPICS, Controls, Running, describe
 from lag.errors import EmbeddedError
 
 BURSTS = (1_000, 10_000, 100_000)
@@ -156,11 +156,12 @@ def topic_actions(running: Running) -> None:
 # -- cases -------------------------------------------------------------------------------------------------------------
 
 
-def cases(page: state.Shown) -> pd.DataFrame:
-    """One row per case: what you should see, and what is seen now."""
+def cases(page: state.Shown, running: Running | None) -> pd.DataFrame:
+    """One row per case: what you should see after what was done here, and what is seen now."""
     health = page.report.health
+    deleted = PLAYABLE_TOPICS - {topic.name for topic in running.topics} if running is not None else ()
     rows = []
-    for case in describe():
+    for case in describe(deleted):
         now = health.group(case.group_id)
         seen = verdicts.VERDICTS[now.finding.status].label if now else None
         should = verdicts.VERDICTS[case.status].label

@@ -28,6 +28,9 @@ NO_LEADER = -1
 TOPIC_CONFIG = 2
 CONFIGS_CHUNK = 1_000
 
+NO_SUCH_TOPIC = (3, 17)
+"""UNKNOWN_TOPIC_OR_PARTITION and INVALID_TOPIC_EXCEPTION."""
+
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
@@ -180,17 +183,27 @@ def by_leader(leaders: dict[str, list[int]], numbers: dict[str, int]) -> dict[in
     return dict(led)
 
 
-async def unauthorized(client: PollClient, names: list[str]) -> set[str]:
-    """Those of `names` that we are not authorised to describe; empty if no broker answers.
+class Absent(NamedTuple):
+    """Topics that the metadata of the cluster does not have: those that we may not describe, and those that are not."""
+
+    denied: frozenset[str] = frozenset()
+    missing: frozenset[str] = frozenset()
+
+
+async def absent(client: PollClient, names: list[str]) -> Absent:
+    """Why `names` are not in the metadata; a name is in neither set if no broker says so.
 
     An answer about all topics leaves them out; an answer about named topics has an error for them.
     """
-    denied: set[str] = set()
+    codes: dict[str, int] = {}
     for chunk in chunks(names, CONFIGS_CHUNK):
         answer = await client.send_to_any(partial(_request, chunk))
         if answer is not None:
-            denied |= {t.name for t in answer.topics if is_unauthorized(t.error_code)}
-    return denied
+            codes |= {topic.name: topic.error_code for topic in answer.topics}
+    return Absent(
+        frozenset(name for name, code in codes.items() if is_unauthorized(code)),
+        frozenset(name for name, code in codes.items() if code in NO_SUCH_TOPIC),
+    )
 
 
 class Retention(NamedTuple):

@@ -1,7 +1,9 @@
 """The case that each group of the demo shows, and its expected verdict."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
+from lag.embedded.workload import plan
 from lag.verdict.status import Status
 
 
@@ -15,9 +17,21 @@ class Case:
     shown: str
 
 
-def describe() -> tuple[Case, ...]:
-    """Every case of the demo, healthy ones first."""
-    return _CASES
+def describe(deleted: Collection[str] = ()) -> tuple[Case, ...]:
+    """Every case of the demo, healthy ones first; `deleted`: the topics that the panel has deleted."""
+    topics = {group.group_id: group.topics for group in plan.GROUPS}
+    return tuple(
+        _without(case, topics[case.group_id]) if _is_all(topics[case.group_id], deleted) else case for case in _CASES
+    )
+
+
+def _is_all(topics: Iterable[str], deleted: Collection[str]) -> bool:
+    return all(topic in deleted for topic in topics)
+
+
+def _without(case: Case, topics: Sequence[str]) -> Case:
+    gone = f"topic {topics[0]} was" if len(topics) == 1 else f"topics {' and '.join(topics)} were"
+    return replace(case, status=Status.NO_PARTITIONS, shown=f"Its {gone} deleted: nothing is left to read.")
 
 
 _CASES = (

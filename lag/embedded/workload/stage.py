@@ -123,7 +123,10 @@ class Stage:
         self._traffic.drop(topic)
         self._admin.delete([topic])
         del self._partitions[topic]
-        return f"{topic} is deleted, and Kafka drops the commits of its groups."
+        return (
+            f"{topic} is deleted, and Kafka drops the commits of its groups: those that read nothing else get the "
+            "verdict No partitions."
+        )
 
     def add_partitions(self, topic: str, count: int) -> Answer:
         total = self._playable(topic) + count

@@ -15,7 +15,7 @@ from lag.verdict.window.rates import NEVER, Floats, TimeLags
 class GroupVerdicts(NamedTuple):
     """[n_groups] each, NaN = unknown.
 
-    status         uint8, the most urgent status of its rows
+    status         uint8, the most urgent status of its rows, or one of the group alone
     worst          int64, the row with that status and the most records waiting or lost; -1 = no rows
     counts         int64[n_groups, n_statuses], rows by status
     consume_rate, produce_rate   float64, records per second
@@ -42,15 +42,23 @@ class GroupVerdicts(NamedTuple):
     first_ms: Ints
 
 
-def judge_groups(rows: RowVerdicts, bounds: Ints, unread: Flags) -> GroupVerdicts:
-    """`unread` is bool[n_groups]: not everything of the group was read; without rows, its status is unknown."""
+def judge_groups(rows: RowVerdicts, bounds: Ints, unread: Flags, idle: StatusCodes | None = None) -> GroupVerdicts:
+    """`unread` is bool[n_groups]: not everything of the group was read; without rows, its status is unknown.
+
+    `idle` is uint8[n_groups]: the status of a group that has no partition to read, else OK. UNKNOWN counts only without
+    rows.
+    """
     group, current = group_of_row(bounds), rows.current
     codes = reduce_groups(np.minimum, rows.status, bounds, STATUS_CODE[Status.OK])
-    codes[unread & (bounds[1:] == bounds[:-1])] = STATUS_CODE[Status.UNKNOWN]
+    worst = _worst(rows, codes, group, bounds)
+    is_empty = bounds[1:] == bounds[:-1]
+    if idle is not None:
+        codes = np.where(is_empty | (idle != STATUS_CODE[Status.UNKNOWN]), np.minimum(codes, idle), codes)
+    codes[unread & is_empty] = STATUS_CODE[Status.UNKNOWN]
     samples, first_ms = _samples(rows, bounds)
     return GroupVerdicts(
         status=codes,
-        worst=_worst(rows, codes, group, bounds),
+        worst=worst,
         counts=_counts(rows.status, group, len(codes)),
         consume_rate=_sum(rows.stats.consume, bounds),
         produce_rate=_sum(rows.stats.produce, bounds),

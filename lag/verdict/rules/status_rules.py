@@ -3,7 +3,8 @@
 The status of a partition is that of the first rule that holds:
 
 1. What one poll shows: lost, beyond the end, topic deleted, unknown, never committed (an empty partition without a
-   committed offset is ok), and ok if the lag is at most `Rules.lag_floor`.
+   committed offset is ok; no members, if the group has none and commits nothing), and ok if the lag is at most
+   `Rules.lag_floor`.
 2. A partition is *quiet* when, in enough polls (`Rules.min_samples`, `Rules.min_s`), its lag was above the floor and
    its committed offset did not move. A quiet partition is
    - held, if the committed offset has reached the last stable offset and an open transaction keeps that below the log
@@ -202,6 +203,7 @@ def row_status(
     enough = stats.samples >= rules.min_samples
     empty = (current.log_end != UNKNOWN) & (current.log_end == current.log_start)
     no_commit = current.problem == _NO_COMMIT
+    abandoned = memberless & (group_moved_ms == UNKNOWN)
     active = (stats.moved_ms != UNKNOWN) & ~stats.quiet
     others_moved = group_moved_ms > stats.run_since_ms + rules.min_s * 1000
     change, behind = stats.late - stats.early, lag > stats.jitter
@@ -211,6 +213,7 @@ def row_status(
         (_has(current, PartitionProblem.BEYOND_END), Status.BEYOND_END),
         (_has(current, PartitionProblem.TOPIC_DELETED), Status.TOPIC_DELETED),
         (no_commit & empty, Status.OK),
+        (no_commit & abandoned & (current.log_end != UNKNOWN), Status.NO_MEMBERS),
         (no_commit, Status.NEVER_COMMITTED),
         (np.isin(current.problem, UNREAD_CODES) | (lag == UNKNOWN), Status.UNKNOWN),
         (lag <= rules.lag_floor, Status.OK),

@@ -145,7 +145,11 @@ def test_text_on_the_fill_of_a_verdict_has_enough_contrast(status: Status, colou
 
 
 @pytest.mark.parametrize("colours", [theme.LIGHT, theme.DARK])
-@pytest.mark.parametrize("hue", [URGENCY[:3], URGENCY[3:6], URGENCY[6:8]], ids=["red", "orange", "yellow"])
+@pytest.mark.parametrize(
+    "hue",
+    [URGENCY[:3], (Status.BEYOND_END, Status.REWOUND, Status.FALLING_BEHIND), URGENCY[7:9]],
+    ids=["red", "orange", "yellow"],
+)
 def test_verdicts_of_one_hue_differ_in_lightness(hue: Sequence[Status], colours: theme.Palette) -> None:
     for one, next_ in pairwise([theme.luminance(verdicts.fill(status, colours)) + 0.05 for status in hue]):
         assert max(one, next_) / min(one, next_) >= 1.2

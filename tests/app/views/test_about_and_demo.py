@@ -8,7 +8,7 @@ from app.notices.worker import TargetStatus
 from app.ui import formats, state
 from app.views.about import bundle
 from lag.embedded.workload import describe
-from lag.errors import ConfigError
+from lag.errors import ConfigError, EmbeddedError
 from lag.generations.recorded import FollowStatus
 from lag.model import Problem, Scope
 from tests.app import feeds, synthetic
@@ -138,6 +138,28 @@ def test_the_panel_compares_each_case_with_what_is_seen(open_page: Open, feed: f
     cases = table(page, "Cases of the demo")
     assert list(cases["group"]) == [case.group_id for case in describe()]
     assert page.title[0].value.startswith(f"0 of {len(cases)} ")
+
+
+def test_a_group_whose_topics_were_deleted_here_is_expected_to_have_no_partitions(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
+    """One that reads another topic as well is expected as before."""
+    controls = HandControls(deleted=frozenset({"orders"}))
+    page = open_page("demo", its=feeds.with_demo(feeds.source(demo=feed), controls))
+    rows = {row["group"]: row for row in table(page, "Cases of the demo").to_dict("records")}
+    assert list(rows["order-fulfilment"]["s"]) == ["▻ No partitions"]
+    assert rows["order-fulfilment"]["shown"] == "Its topic orders was deleted: nothing is left to read."
+    assert list(rows["fraud-scoring"]["s"]) == ["● OK"]
+
+
+def test_pages_say_that_the_kafka_of_the_demo_has_ended(open_page: Open, feed: feeds.HandFeed) -> None:
+    its = replace(feeds.source(demo=feed), ended=EmbeddedError("Broker 1 was killed (SIGKILL)", "Its log says why"))
+    for name in ("overview", "topics", "demo"):
+        page = open_page(name, its=feeds.with_demo(its, HandControls()))
+        (said,) = [box.value for box in page.error]
+        assert said == (
+            "Broker 1 was killed \\(SIGKILL\\). This dashboard ends with it. Start both again with `groupscope up`."
+        )
 
 
 def test_a_button_acts_and_says_what_it_did(open_page: Open, feed: feeds.HandFeed) -> None:

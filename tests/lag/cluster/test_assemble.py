@@ -6,7 +6,7 @@ from assignors.model import TopicPartition as TP
 from lag.cluster.assemble import Read, beyond_end, snapshot
 from lag.cluster.requests.coordinators import Coordinators, OffsetsLeader
 from lag.cluster.requests.log_offsets import LOG_END, LOG_START
-from lag.cluster.requests.metadata import NO_LEADER, Metadata
+from lag.cluster.requests.metadata import NO_LEADER, Absent, Metadata
 from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
 from lag.model import ClusterSnapshot, GroupType, Member, Problem, Scope, Topic
 from lag.offsets import PartitionProblem
@@ -29,7 +29,7 @@ def read(
 ) -> ClusterSnapshot:
     topics = {name: Topic(name, None, len(nodes)) for name, nodes in leaders.items()}
     metadata = Metadata("id", 1, (), topics, leaders)
-    return snapshot(Read("test", 1, 5, 0.1, metadata, (), groups, commits, ends, denied))
+    return snapshot(Read("test", 1, 5, 0.1, metadata, (), groups, commits, ends, Absent(denied)))
 
 
 def ends_of(commits: CommittedOffsets, **log_ends: list[int]) -> LogOffsets:
@@ -128,3 +128,34 @@ def test_commit_beyond_the_end_that_was_read_asks_for_a_second_look(
 
 def test_no_commits_ask_for_no_second_look() -> None:
     assert beyond_end(CommittedOffsets({}), LogOffsets()) == []
+
+
+def test_the_topics_of_commits_stand_for_a_subscription_that_no_member_tells() -> None:
+    """A topic that grew has a partition without a commit, also while the group has no members."""
+    commits = CommittedOffsets(topics={"t": 0, "whole": 1})
+    made = [group("empty"), group("shared", kind=GroupType.SHARE), group("undescribed")]
+    made[2].problems.append(Problem("undescribed", Scope.GROUP, "undescribed", "no answer"))
+    for each in made:
+        number = commits.add_group(each)
+        commits.add(number, 0, [0, 2], [7, 8])
+        commits.add(number, 1, [0], [3])
+    ends = ends_of(commits, t=[7, 5, 8, 9], whole=[3])
+    found = read(made, commits, ends, {"t": [1, 1, 1, 1], "whole": [1]})
+    rows = {
+        each.group_id: [(row.tp.partition, row.committed, row.problem) for row in each.partitions]
+        for each in found.groups
+    }
+    no = PartitionProblem.NO_COMMIT
+    assert rows["empty"] == [(0, 7, None), (1, None, no), (2, 8, None), (3, None, no), (0, 3, None)]
+    assert rows["shared"] == rows["undescribed"] == [(0, 7, None), (2, 8, None), (0, 3, None)]
+
+
+def test_a_subscribed_topic_that_does_not_exist_is_missing_and_one_that_is_hidden_is_not() -> None:
+    commits = CommittedOffsets(topics={"t": 0})
+    reads = group("g", member("a", ("t", 0), topics=("t", "gone", "hidden")))
+    commits.add_group(reads)
+    topics = {"t": Topic("t", None, 1)}
+    absent = Absent(denied=frozenset({"hidden"}), missing=frozenset({"gone", "of another group"}))
+    metadata = Metadata("id", 1, (), topics, {"t": [1]})
+    made = snapshot(Read("test", 1, 5, 0.1, metadata, (), [reads], commits, ends_of(commits, t=[0]), absent))
+    assert made.groups[0].missing_topics == ("gone",)

@@ -80,10 +80,10 @@ def test_a_cluster_without_groups_has_an_empty_health() -> None:
 
 
 def test_groups_without_partitions_stand_among_others() -> None:
-    groups = {"a": group({}), "b": group({"t-0": 1}), "c": group({})}
+    groups = {"a": group({}), "b": group({"t-0": 1}), "c": group({}, members=0, state="Empty")}
     health = judged([cluster(groups, {"t-0": end(3)}, 1, 1000)])
-    assert [found.lag.records for found in health.groups] == [0, 2, 0]
-    assert [found.finding.status for found in health.groups] == [Status.OK, Status.UNKNOWN, Status.OK]
+    assert [found.lag.records for found in health.groups] == [None, 2, 0]
+    assert [found.finding.status for found in health.groups] == [Status.UNKNOWN, Status.UNKNOWN, Status.OK]
 
 
 def test_columns_have_the_drain_time_of_every_group() -> None:
@@ -119,7 +119,7 @@ def test_nothing_waits_where_only_markers_are_left() -> None:
 
 
 def test_the_facts_of_a_row_are_its_columns_in_order() -> None:
-    assert RowFacts._fields[4:] == CurrentRows._fields + WindowStats._fields
+    assert RowFacts._fields[5:] == CurrentRows._fields + WindowStats._fields
 
 
 def test_a_group_that_waits_has_no_verdict_until_it_is_watched_long_enough() -> None:

@@ -52,7 +52,7 @@ def commands(view: GroupView, snapshot: ClusterSnapshot, tools: Tools) -> list[C
             return _transactions(affected, tools)
         case Status.BEYOND_END if affected:
             return [_reset(view, affected, tools)]
-        case Status.TOPIC_DELETED if affected:
+        case Status.TOPIC_DELETED if any(row.committed is not None for row in affected):
             return [_forget_topics(view, affected, tools)]
         case Status.NO_MEMBERS:
             return [Command("Show its state", _groups(view, tools, "--describe", "--state"))]

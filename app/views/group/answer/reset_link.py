@@ -39,7 +39,7 @@ def _change(view: GroupView) -> ResetLink | None:
             return _skip(view, affected)
         case Status.NO_MEMBERS:
             return ResetLink("Plan to delete the group", {"to": "delete-group"})
-        case Status.TOPIC_DELETED:
+        case Status.TOPIC_DELETED if view.group.has_no_members:
             is_all = len(affected) == len(view.lags)
             label = "Plan to delete the group" if is_all else "Plan to delete the group; the undo restores other topics"
             return ResetLink(label, {"to": "delete-group"})

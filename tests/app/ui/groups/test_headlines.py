@@ -74,7 +74,7 @@ def test_no_headline_says_that_a_share_group_commits(status: Status, affected: i
     assert "commit" not in stated(status, onset, affected, GroupType.SHARE)
 
 
-@pytest.mark.parametrize("status", [Status.STOPPED, Status.STALLED, Status.NEVER_COMMITTED, Status.TOPIC_DELETED])
+@pytest.mark.parametrize("status", [Status.STOPPED, Status.STALLED, Status.NEVER_COMMITTED])
 def test_the_headline_of_a_share_group_names_its_start_offset(status: Status) -> None:
     assert "start offset" in stated(status, EXACT, 2, GroupType.SHARE)
 

@@ -109,7 +109,7 @@ def test_a_commit_at_the_log_end_is_ok() -> None:
 
 
 def test_a_commit_on_a_deleted_topic() -> None:
-    whole, _ = watch({"gone-0": 7}, {"gone-0": deleted()}, polls=1)
+    whole, _ = watch({"gone-0": 7}, {"gone-0": deleted()}, polls=1, members=0, state="Empty")
     assert whole.finding.status is Status.TOPIC_DELETED
     assert whole.finding.evidence == "topic gone no longer exists; the committed offset 7 on gone-0 remains"
 
@@ -573,7 +573,7 @@ SHARE_GROUPS: Mapping[Status, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     Status.NEVER_COMMITTED: ({"orders-0": None}, {"orders-0": 9}),
     Status.HELD: ({"orders-0": 50}, {"orders-0": end(60, stable=50)}),
     Status.CATCHING_UP: ({"orders-0": steps(5, 90)}, {"orders-0": steps(9000, 10)}),
-    Status.TOPIC_DELETED: ({"orders-0": 5}, {"orders-0": deleted()}),
+    Status.TOPIC_DELETED: ({"orders-0": 5, "paid-0": 9}, {"orders-0": deleted(), "paid-0": 9}),
     Status.OK: ({"orders-0": 9}, {"orders-0": 9}),
 }
 
@@ -602,10 +602,39 @@ def test_a_share_group_s_lag_is_the_broker_s_own() -> None:
     assert whole.time_lag.seconds == 0.0
 
 
-def test_a_group_without_partitions_is_ok_and_one_that_could_not_be_read_is_unknown() -> None:
-    whole, _ = watch({}, {}, polls=1)
+def test_a_group_without_members_and_partitions_is_ok_and_one_that_could_not_be_read_is_unknown() -> None:
+    whole, _ = watch({}, {}, polls=1, members=0, state="Empty")
     assert whole.finding.status is Status.OK
     assert whole.time_lag.reason == "the group has no partitions"
     whole, _ = watch({}, {}, polls=1, complete=False)
     assert whole.finding.status is Status.UNKNOWN
     assert whole.finding.evidence == "the partitions of the group could not be read"
+
+
+def test_a_partition_without_a_commit_waits_also_without_members() -> None:
+    """Its topic grew, and nobody has read it since."""
+    grown = {"orders-0": 9, "orders-1": None}
+    whole, rows = watch(grown, {"orders-0": 9, "orders-1": 4}, members=0, state="Empty")
+    assert whole.finding.status is rows["orders-1"].finding.status is Status.NO_MEMBERS
+    waits = "4 records wait on orders-1, which has no committed offset, and the group has no members"
+    assert rows["orders-1"].finding.evidence == waits
+    behind = "the group is Empty and 0 records behind (known for 1 of 2 partitions)"
+    assert whole.finding.evidence == f"{behind}; largest: {waits}"
+    empty, _ = watch(grown, {"orders-0": 9, "orders-1": 0}, members=0, state="Empty")
+    assert empty.finding.status is Status.OK
+
+
+def test_a_consumer_that_assigns_its_own_partitions_never_committed_the_others() -> None:
+    """It commits elsewhere, so it does not know of the new one."""
+    grown = {"orders-0": steps(9, 5), "orders-1": None}
+    whole, _ = watch(grown, {"orders-0": steps(9, 5), "orders-1": 4}, members=0, state="Empty")
+    assert whole.finding.status is Status.NEVER_COMMITTED
+
+
+def test_a_commit_on_a_partition_that_a_smaller_topic_does_not_have_names_the_partition() -> None:
+    left = {"orders-0": 9, "orders-5": 7}
+    whole, _ = watch(left, {"orders-0": 9, "orders-5": deleted()}, polls=1, members=0, state="Empty")
+    assert whole.finding.status is Status.TOPIC_DELETED
+    assert whole.finding.evidence == (
+        "partition 5 of topic orders no longer exists; the committed offset 7 on orders-5 remains"
+    )
