@@ -34,7 +34,8 @@ class Received:
 @dataclass
 class Listener:
     """Where a server listens, and what it got. `answer`: a status code, "hang", "garbage" or "close", "odd" (200 with
-    headers that make no sense), or "drip" (200 with a header that does not end); may be changed."""
+    headers that make no sense), "drip" (200 with a header that does not end), or "drip AUTH", "endless AUTH" (one byte
+    after the other, or lines without an end, as the answer to that SMTP command); may be changed."""
 
     answer: int | str = 200
     got: list[Received] = field(default_factory=list)
@@ -71,9 +72,13 @@ class _Handler(socketserver.StreamRequestHandler):
             self.wfile.write(ODD)
         elif self.its.answer == "drip":
             self.wfile.write(b"HTTP/1.1 200 Said\r\n")
-            while not self.its.released.wait(DRIP_S):
-                self.wfile.write(b"x")
+            self.drip(b"x")
         return isinstance(self.its.answer, str)
+
+    def drip(self, part: bytes) -> None:
+        """Send it again and again, until the client hangs up."""
+        while not self.its.released.wait(DRIP_S):
+            self.wfile.write(part)
 
 
 class _Http(_Handler):
@@ -93,19 +98,29 @@ class _Http(_Handler):
 
 class _Smtp(_Handler):
     def handle(self) -> None:
-        if self.is_spoilt():
+        if " " not in str(self.its.answer) and self.is_spoilt():
             return
+        self._spoil("GREETING")
         self.wfile.write(b"220 ready\r\n")
         for line in self.rfile:
             command = line.decode().strip()
             self.its.commands.append(command)
             self.wfile.write(self._answer(command.split()[0].upper()))
 
+    def _spoil(self, verb: str) -> None:
+        """Never answer this command, if that is asked for."""
+        if self.its.answer == f"drip {verb}":
+            self.drip(b"2")
+        while self.its.answer == f"endless {verb}":
+            self.wfile.write(b"250-here\r\n" * 1000)
+
     def _answer(self, verb: str) -> bytes:
+        self._spoil(verb)
         if verb == "EHLO":
-            return b"250-here\r\n250 AUTH PLAIN\r\n"
+            tls = b"250-STARTTLS\r\n" if str(self.its.answer).endswith("STARTTLS") else b""
+            return b"250-here\r\n" + tls + b"250 AUTH PLAIN\r\n"
         if verb == "AUTH":
-            return b"235 ok\r\n" if self.its.answer == 200 else b"535 no\r\n"
+            return b"235 ok\r\n" if self.its.answer == 200 or isinstance(self.its.answer, str) else b"535 no\r\n"
         if verb == "DATA":
             self.wfile.write(b"354 go on\r\n")
             lines = list(iter(self.rfile.readline, b".\r\n"))

@@ -14,7 +14,11 @@ from typing import Any
 
 from lag.cluster.connection.msk_login import MskLogin
 from lag.cluster.connection.oauth import Token
+from lag.deadline import DeadlinePassed, within
 from lag.errors import AuthenticationError, ConfigError
+
+WITHIN_S = 30.0
+"""AWS gives the credentials within this time: botocore alone waits a minute for each part of an answer."""
 
 _INSTALL = "Install groupscope[msk]."
 _REGION_HINT = "Set AWS_REGION, or name the brokers as AWS does (….kafka.REGION.amazonaws.com)."
@@ -30,7 +34,17 @@ def signer(login: MskLogin) -> Callable[[], Token]:
     region = login.region or os.environ.get("AWS_REGION") or session.get_config_variable("region")
     if not region:
         raise ConfigError("The AWS region of the cluster is not known", _REGION_HINT)
-    return partial(_signed, signing, session, login, region)
+    return partial(_in_time, partial(_signed, signing, session, login, region), login)
+
+
+def _in_time(sign: Callable[[], Token], login: MskLogin) -> Token:
+    try:
+        return within(WITHIN_S, lambda _limit: sign())
+    except DeadlinePassed:
+        raise AuthenticationError(
+            f"AWS gives no credentials for {login.who} within {WITHIN_S:g} s",
+            "Check with `aws sts get-caller-identity` whether this machine reaches AWS.",
+        ) from None
 
 
 def _library() -> ModuleType:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from lag.cluster.connection.credentials import TokenLogin
+from lag.deadline import Deadline, DeadlinePassed, LimitedHttp, LimitedHttps, within
 from lag.errors import AddressError, AuthenticationError, CertificateError, ConnectError, ProtocolMismatch
 
 REFRESH_AT = 0.8
@@ -75,13 +76,15 @@ class TokenProvider(AbstractTokenProvider):
 
 
 def fetch_token(login: TokenLogin, context: ssl.SSLContext, timeout_s: float) -> Token:
-    """A new token. Raises ConnectError, which names the endpoint but no secret."""
+    """A new token, after at most that time. Raises ConnectError, which names the endpoint but no secret."""
     url = urllib.parse.urlsplit(login.endpoint)
-    return (
-        _from_file(urllib.request.url2pathname(url.path))
-        if url.scheme == "file"
-        else _from_endpoint(login, context, timeout_s)
-    )
+    if url.scheme == "file":
+        return _from_file(urllib.request.url2pathname(url.path))
+    where = f"The token endpoint {_public(login.endpoint)}"
+    try:
+        return within(timeout_s, lambda limit: _from_endpoint(login, context, where, timeout_s, limit))
+    except DeadlinePassed:
+        raise AddressError(f"{where} gives no token within {timeout_s:g} s", _BAD_ANSWER) from None
 
 
 def _from_file(path: str) -> Token:
@@ -95,9 +98,8 @@ def _from_file(path: str) -> Token:
     return Token(text, _lifetime_s(text))
 
 
-def _from_endpoint(login: TokenLogin, context: ssl.SSLContext, timeout_s: float) -> Token:
-    where = f"The token endpoint {_public(login.endpoint)}"
-    opener = urllib.request.build_opener(_NoRedirect, urllib.request.HTTPSHandler(context=context))
+def _from_endpoint(login: TokenLogin, context: ssl.SSLContext, where: str, timeout_s: float, limit: Deadline) -> Token:
+    opener = urllib.request.build_opener(_NoRedirect, LimitedHttp(limit), LimitedHttps(limit, context))
     try:
         with opener.open(_request(login), timeout=timeout_s) as response:
             answer = json.loads(response.read(_MAX_BYTES))

@@ -6,6 +6,7 @@ Every step has a timeout; no credentials are sent. Kafka requests: ApiVersions v
 import socket
 import ssl
 import struct
+import time
 from typing import NamedTuple
 
 from lag.cluster.connection.address import Address
@@ -119,9 +120,12 @@ def _ask(sock: socket.socket, key: int, version: int, body: bytes) -> bytes:
 
 
 def _receive(sock: socket.socket, size: int) -> bytes:
-    data = b""
+    """Within the timeout of the socket, however the bytes arrive."""
+    data, timeout_s = b"", sock.gettimeout() or 0.0
+    ends_s = time.monotonic() + timeout_s
     while len(data) < size:
         try:
+            sock.settimeout(max(0.001, ends_s - time.monotonic()))
             part = sock.recv(size - len(data))
         except TimeoutError:
             raise (NotKafka if data else NoAnswer) from None
@@ -132,6 +136,7 @@ def _receive(sock: socket.socket, size: int) -> bytes:
         if not part:
             raise NotKafka if data else ConnectionClosed
         data += part
+    sock.settimeout(timeout_s)
     return data
 
 

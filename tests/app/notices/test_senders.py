@@ -2,21 +2,21 @@
 
 import logging
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+import time
+from contextlib import suppress
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.notices import senders
-from app.notices.deadline import Deadline, deadline
 from app.notices.messages import HttpRequest, MailServer, Undelivered
 from app.notices.senders import send_http, send_mail
 from tests.app.notices.made import SECRET
-from tests.support.notice_targets import closed_port, http_server, smtp_server
-from tests.support.waiting import wait_until
+from tests.lag.cluster.connection.certificates import Authority
+from tests.lag.cluster.connection.strangers import serve
+from tests.support.notice_targets import DRIP_S, closed_port, http_server, smtp_server
 
 TIMEOUT_S = 0.3
 
@@ -83,24 +83,23 @@ def test_a_proxy_that_does_not_finish_is_disconnected(monkeypatch: pytest.Monkey
         assert str(refusal("https://example.test")) == "the answer was not complete within 1.2 s"
 
 
-def test_a_proxy_whose_name_is_resolved_too_late_is_disconnected_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits, find = list[Deadline](), socket.getaddrinfo
+def test_a_name_that_is_resolved_too_late_is_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, is_over = socket.getaddrinfo, threading.Event()
 
     def known_late(*its: Any, **rest: Any) -> Any:
-        wait_until(lambda: limits[0].passed)
-        return find(*its, **rest)
+        is_over.wait(20)
+        return found(*its, **rest)
 
-    @contextmanager
-    def kept(seconds: float) -> Iterator[Deadline]:
-        with deadline(seconds) as limit:
-            limits.append(limit)
-            yield limit
-
-    with http_server("drip") as proxy:
-        monkeypatch.setenv("https_proxy", proxy.url)
-        monkeypatch.setattr(senders, "deadline", kept)
+    with http_server() as server, smtp_server() as mails:
         monkeypatch.setattr(socket, "getaddrinfo", known_late)
-        assert str(refusal("https://example.test")) == "the answer was not complete within 1.2 s"
+        before = set(threading.enumerate())
+        assert str(refusal(server.url)) == "the answer was not complete within 1.2 s"
+        assert str(mail_refusal(mails.port)) == "the answer was not complete within 1.2 s"
+        left_behind = set(threading.enumerate()) - before
+        is_over.set()
+        for thread in left_behind:
+            thread.join(20)
+    assert (len(left_behind), [got.line for got in server.got if got.line], mails.commands) == (2, [], [])
 
 
 def test_a_host_that_is_unknown_was_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,6 +128,13 @@ def test_tls_against_a_server_without_it_fails() -> None:
         assert "TLS" in str(refusal(server.url.replace("http:", "https:")))
 
 
+def mail_refusal(port: int, security: str = "none") -> Undelivered:
+    with pytest.raises(Undelivered) as refused:
+        send_mail(MailServer("127.0.0.1", port, security, "me", SECRET), mail(), TIMEOUT_S)
+    assert SECRET not in str(refused.value)
+    return refused.value
+
+
 def test_a_mail_arrives() -> None:
     with smtp_server() as server:
         send_mail(MailServer("127.0.0.1", server.port, "none", "me", SECRET), mail(), TIMEOUT_S)
@@ -150,6 +156,44 @@ def test_a_mail_server_that_refuses_hangs_or_answers_garbage(answer: int | str, 
     with smtp_server(answer) as server, pytest.raises(Undelivered) as refused:
         send_mail(MailServer("127.0.0.1", server.port, "none"), mail(), TIMEOUT_S)
     assert (str(refused.value), refused.value.is_final) == (stated, answer == 552)
+
+
+@pytest.mark.parametrize("command", ["GREETING", "EHLO", "STARTTLS", "AUTH", "MAIL", "DATA"])
+@pytest.mark.parametrize(
+    ("answer", "stated"),
+    [
+        ("drip", "the answer was not complete within 1.2 s"),
+        ("endless", "the answers of the mail server have more than 100,000 bytes"),
+    ],
+)
+def test_a_mail_server_that_never_ends_an_answer_is_disconnected(answer: str, stated: str, command: str) -> None:
+    with smtp_server(f"{answer} {command}") as server:
+        error = mail_refusal(server.port, "starttls" if command == "STARTTLS" else "none")
+    assert (str(error), error.is_final, error.never_arrived) == (stated, False, False)
+
+
+@pytest.mark.parametrize("security", ["tls", "starttls"])
+def test_a_mail_server_that_drips_through_tls_is_disconnected(
+    security: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority()
+    context = authority.sign("mail").server_context(tmp_path)
+
+    def drip(client: socket.socket) -> None:
+        if security == "starttls":
+            client.sendall(b"220 ready\r\n")
+            client.recv(1000)
+            client.sendall(b"250-here\r\n250 STARTTLS\r\n")
+            client.recv(1000)
+            client.sendall(b"220 go\r\n")
+        with suppress(OSError), context.wrap_socket(client, server_side=True) as secured:
+            while True:
+                secured.sendall(b"2")
+                time.sleep(DRIP_S)
+
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.pem_file(tmp_path / "ca.pem")))
+    with serve(drip) as address:
+        assert str(mail_refusal(address.port, security)) == "the answer was not complete within 1.2 s"
 
 
 def test_a_mail_server_that_refuses_the_login_or_has_no_tls() -> None:

@@ -3,8 +3,9 @@
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from lag.cluster.connection.address import Address
 
@@ -67,6 +68,16 @@ def web_server(client: socket.socket) -> None:
             return
         data += part
     client.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+
+def dripping(client: socket.socket) -> None:
+    """A web server whose answer has no end."""
+    client.recv(4096)
+    client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+    with suppress(OSError):
+        while True:
+            client.sendall(b" ")
+            time.sleep(0.02)
 
 
 def tls(context: ssl.SSLContext) -> Behaviour:

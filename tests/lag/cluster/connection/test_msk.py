@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from lag.cluster.connection import msk
 from lag.cluster.connection.connect import open_manager
 from lag.cluster.connection.msk import signer
 from lag.cluster.connection.msk_login import MskLogin
@@ -24,6 +25,7 @@ from lag.cluster.connection.oauth import Token
 from lag.cluster.connection.settings import load_settings
 from lag.errors import AuthenticationError, ConfigError
 from tests.lag.cluster.broker import Listeners
+from tests.lag.cluster.connection.strangers import dripping, serve
 
 pytest.importorskip("aws_msk_iam_sasl_signer", reason="the extra msk is not installed: make setup-dev")
 REGION, KEY, SECRET = "eu-central-1", "AKIDEXAMPLE", "geheim/42"
@@ -169,6 +171,19 @@ class TestRefusals:
         assert str(caught.value) == (
             "No token can be signed with the default AWS credentials: Unable to locate credentials. "
             "Check AWS_ACCESS_KEY_ID, the profile or the role of this machine with `aws sts get-caller-identity`."
+        )
+
+    @pytest.mark.usefixtures("keys")
+    def test_an_answer_of_sts_without_an_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(msk, "WITHIN_S", 0.5)
+        with serve(dripping) as address:
+            monkeypatch.setenv("AWS_ENDPOINT_URL_STS", f"http://{address}")
+            sign = signer(MskLogin(REGION, None, ROLE))
+            with pytest.raises(AuthenticationError) as caught:
+                sign()
+        assert str(caught.value) == (
+            f"AWS gives no credentials for the AWS role {ROLE} within 0.5 s. "
+            "Check with `aws sts get-caller-identity` whether this machine reaches AWS."
         )
 
     @pytest.mark.usefixtures("keys")

@@ -21,7 +21,7 @@ from lag.cluster.connection.tls import web_context
 from lag.errors import AddressError, AuthenticationError, CertificateError, ConnectError, ProtocolMismatch
 from tests.lag.cluster.broker import Listeners
 from tests.lag.cluster.connection.certificates import Authority, Signed
-from tests.lag.cluster.connection.strangers import free_port
+from tests.lag.cluster.connection.strangers import dripping, free_port, serve
 
 SECRET = "geheim-42"
 
@@ -94,10 +94,10 @@ def settings(url: str, server: str = "a:1", **keys: object) -> Settings:
     return load_settings(server, None, env)
 
 
-def fetch(wanted: Settings) -> Token:
+def fetch(wanted: Settings, timeout_s: float = 10.0) -> Token:
     who = login(wanted)
     assert isinstance(who, TokenLogin)
-    return fetch_token(who, web_context(wanted), 10.0)
+    return fetch_token(who, web_context(wanted), timeout_s)
 
 
 def refusal(wanted: Settings, kind: type[ConnectError]) -> str:
@@ -185,6 +185,14 @@ class TestRefusals:
         url = f"http://127.0.0.1:{free_port()}/token"
         assert refusal(settings(url), AddressError).startswith(
             f"The token endpoint {url} cannot be reached: Connection"
+        )
+
+    def test_an_endpoint_whose_answer_has_no_end_is_disconnected(self) -> None:
+        with serve(dripping) as address, pytest.raises(AddressError) as caught:
+            fetch(settings(f"http://{address}/token"), timeout_s=0.3)
+        assert str(caught.value) == (
+            f"The token endpoint http://{address}/token gives no token within 0.3 s. "
+            "Check sasl.oauthbearer.token.endpoint.url."
         )
 
     def test_a_file_without_one_token_is_reported(self, tmp_path: Path) -> None:
