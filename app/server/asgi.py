@@ -9,7 +9,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
@@ -64,7 +64,7 @@ def collectors() -> Iterator[Source]:
     audit = AuditLog(settings.audit)
     audit.check()
     access = open_access(settings, audit)
-    with recording(settings.history, audit) as past, notifying(settings) as notifier:
+    with recording(settings.history, audit) as past, closing(audit), notifying(settings) as notifier:
         polled = {
             c.name: collector(c, envs[c.name], settings, past, changes[c.name], read_policy, notifier)
             for c in settings.clusters

@@ -9,6 +9,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -22,6 +23,13 @@ MOST_BYTES = 10_000_000
 OLDER_FILES = 5
 MOST_KEPT = 1_000
 """Events in memory, of a log without a file."""
+MOST_WAITING = 1_000
+"""Events that wait for the file."""
+CLOSE_WITHIN_S = 5.0
+"""How long `close` waits for the file."""
+
+
+Waiting = tuple[AuditEvent, Future[None]]
 
 
 class AuditLog:
@@ -34,6 +42,7 @@ class AuditLog:
         self.path, self._most_bytes, self._older = path, most_bytes, older_files
         self._kept: deque[AuditEvent] = deque(maxlen=MOST_KEPT)
         self._lock = threading.Lock()
+        self._waiting, self._changes = deque[Waiting](), threading.Condition()
 
     def append(self, event: AuditEvent) -> None:
         """Add an event; it is in the file when this returns. Raises ConfigError if it cannot be written."""
@@ -48,6 +57,35 @@ class AuditLog:
                         self._rotate(self.path)
             except OSError as error:
                 raise _unusable(self.path, error) from None
+
+    def append_soon(self, event: AuditEvent) -> Future[None] | None:
+        """Add an event without waiting for the file, which another process may have locked.
+
+        It is in the file when the future is done; the future has a ConfigError if it cannot be written. Returns None
+        while MOST_WAITING events wait: this one is not added.
+        """
+        written = Future[None]()
+        written.set_running_or_notify_cancel()  # whoever waits for it cannot take the event back
+        if self.path is None:
+            self.append(event)
+            written.set_result(None)
+            return written
+        with self._changes:
+            if len(self._waiting) >= MOST_WAITING:
+                return None
+            self._waiting.append((event, written))
+            if len(self._waiting) == 1:  # no thread is writing
+                threading.Thread(target=self._write, args=self._waiting[0], name="audit", daemon=True).start()
+        return written
+
+    def close(self) -> None:
+        """Wait up to CLOSE_WITHIN_S until all events are written. The futures of the others then have a ConfigError."""
+        with self._changes:
+            self._changes.wait_for(lambda: not self._waiting, CLOSE_WITHIN_S)
+            left = list(self._waiting)
+            self._waiting.clear()
+        for _, written in left:
+            written.set_exception(ConfigError(f"The audit log {self.path} is locked by another process"))
 
     @property
     def place(self) -> str:
@@ -95,6 +133,34 @@ class AuditLog:
                     pass
             except OSError as error:
                 raise _unusable(self.path, error) from None
+
+    def _write(self, event: AuditEvent, written: Future[None]) -> None:
+        """Write it and those that wait behind it."""
+        following: Waiting | None = (event, written)
+        while following is not None:
+            following = self._write_one(*following)
+
+    def _write_one(self, event: AuditEvent, written: Future[None]) -> Waiting | None:
+        """Returns the next one."""
+        error = self._failure(event)
+        with self._changes:
+            if not self._waiting or self._waiting[0][1] is not written:
+                return None  # `close` has given it up
+            self._waiting.popleft()
+            following = self._waiting[0] if self._waiting else None
+            self._changes.notify_all()
+        if error is None:
+            written.set_result(None)
+        else:
+            written.set_exception(error)
+        return following
+
+    def _failure(self, event: AuditEvent) -> Exception | None:
+        try:
+            self.append(event)
+        except Exception as error:  # noqa: BLE001 - the events behind it must be written
+            return error
+        return None
 
     def _rotate(self, path: Path) -> None:
         files = self._files(path)

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from anyio import CapacityLimiter, to_thread
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match, Mount, Route
 from starlette.types import Scope
@@ -83,6 +83,8 @@ def route(endpoint: Endpoint[Any]) -> EncodedRoute:
             return await in_thread(partial(_answer, request, endpoint, call), for_worker=endpoint.body is not None)
         except ApiError as error:
             return _refusal(error)
+        except ClientDisconnect:
+            raise
         except Exception:  # a bug: the client gets no traceback
             log.exception("%s %s: internal error", endpoint.method, endpoint.path)
             return _refusal(ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error. See the server's log."))

@@ -3,6 +3,7 @@
 It comes before Streamlit and the routes, whichever server runs the app.
 """
 
+import logging
 from collections.abc import Callable, MutableMapping
 from functools import partial
 from http import HTTPStatus
@@ -11,25 +12,31 @@ from typing import Any
 import streamlit as st
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import cookie_parser
+from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.server import source
 from app.server.access.access import UNKNOWN, Access
 from app.server.access.connection import Connection, connection
 from app.server.access.limits import MOST_BODY_BYTES, MOST_SESSIONS
-from app.server.access.recorder import AccessRecorder
+from app.server.access.recorder import AccessRecorder, AuditBusy
 from app.server.access.refusal import Refusal
 from app.server.access.session import CALLBACK, HEADER, Session, encode
 from app.server.access.visitor import Again, Visitor, answering, anyone
 from app.server.middleware import after_login, checks, zones
 from app.server.middleware.headers import guarded_cookie, security_headers
 from app.server.middleware.refusing import refuse
+from app.server.source import Source
+
+log = logging.getLogger(__name__)
 
 TOO_MANY_SESSIONS = Refusal(
     HTTPStatus.SERVICE_UNAVAILABLE,
     f"{MOST_SESSIONS} pages of this server are open. Close some, or try again later.",
     {"Retry-After": "30"},
+)
+AUDIT_BUSY = Refusal(
+    HTTPStatus.SERVICE_UNAVAILABLE, "The audit log of this server cannot be written now.", {"Retry-After": "5"}
 )
 NO_ROLE = Refusal(HTTPStatus.FORBIDDEN, "The roles file of this server gives you no role.")
 
@@ -49,6 +56,15 @@ class AccessMiddleware:
         whole = source.installed()
         asked = connection(scope, base_path(), whole.settings.trusted_proxies)
         guarded = self._guarded(send, asked)
+        try:
+            await self._check(whole, asked, scope, receive, guarded)
+        except AuditBusy:
+            await refuse(AUDIT_BUSY, scope, receive, guarded)
+        except ClientDisconnect:
+            log.info("%s %s: the client hung up before its request was complete", asked.method, asked.path)
+
+    async def _check(self, whole: Source, asked: Connection, scope: Scope, receive: Receive, guarded: Send) -> None:
+        """Answer requests that may be made."""
         refusal = checks.refusal(asked, whole.settings)
         if refusal is not None:
             self._recorder.refused(asked, refusal)
@@ -95,20 +111,20 @@ class AccessMiddleware:
         async def guarded(message: Message) -> None:
             if message["type"].endswith(".response.start"):
                 if asked.path == CALLBACK:
-                    self._log_in(message, asked)
+                    await self._log_in(message, asked)
                 _guard(message, self._policy(), asked.is_https)
             await send(message)
 
         return guarded
 
-    def _log_in(self, message: MutableMapping[str, Any], asked: Connection) -> None:
+    async def _log_in(self, message: MutableMapping[str, Any], asked: Connection) -> None:
         """After a login: record it, and return to the page that was asked for before it."""
         headers, access = MutableHeaders(raw=list(message.get("headers", ()))), source.installed().access
         cookies = cookie_parser("; ".join(value.partition(";")[0] for value in headers.getlist("set-cookie")))
         session = None if access is None else access.session_of(cookies, asked.address)
         if session is None:
             return
-        self._recorder.login(session)
+        await self._recorder.login(session)
         if (address := after_login.remembered(asked.cookies)) is not None:
             headers["location"] = base_path().rstrip("/") + address
             headers.append("set-cookie", after_login.FORGET)

@@ -14,9 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lag.audit import log as audit_log
 from lag.audit.event import LAST_MS, MOST_TEXT, AuditEvent, Outcome, event_of
-from lag.audit.log import MOST_KEPT, AuditLog
+from lag.audit.log import APPEND, MOST_KEPT, MOST_WAITING, AuditLog
 from lag.errors import ConfigError
+from lag.locked_file import locked_file
 
 
 def event(at_ms: int, detail: str = "") -> AuditEvent:
@@ -159,3 +161,36 @@ def test_a_file_that_cannot_be_written_is_named_with_the_fix(tmp_path: Path) -> 
     for use in (AuditLog(tmp_path).check, lambda: AuditLog(tmp_path).append(event(1))):
         with pytest.raises(ConfigError, match=r"cannot be used: Is a directory\. Name another file with --audit"):
             use()
+
+
+def test_events_wait_for_a_locked_file_and_are_written_in_order(path: Path) -> None:
+    log = AuditLog(path)
+    with locked_file(path, APPEND):
+        written = [log.append_soon(event(at_ms)) for at_ms in range(MOST_WAITING)]
+        assert log.append_soon(event(-1)) is None
+        assert not any(one is None or one.done() for one in written)
+        assert path.read_text() == ""
+    log.close()
+    assert all(one is not None and one.exception(20) is None for one in written)
+    assert [one.at_ms for one in log.newest_first()] == list(range(MOST_WAITING))[::-1]
+    again = log.append_soon(event(MOST_WAITING))
+    assert again is not None
+    assert (again.result(20), next(log.newest_first()).at_ms) == (None, MOST_WAITING)
+
+
+def test_what_is_not_written_when_the_log_is_closed_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_log, "CLOSE_WITHIN_S", 0.05)
+    log = AuditLog(path)
+    with locked_file(path, APPEND):
+        written = [log.append_soon(event(1)), log.append_soon(event(2))]
+        log.close()
+        for one in written:
+            assert one is not None
+            assert str(one.exception(0)) == f"The audit log {path} is locked by another process"
+
+
+def test_a_file_that_cannot_be_written_is_named_to_whoever_waits(tmp_path: Path) -> None:
+    for log in (AuditLog(tmp_path), AuditLog()):
+        written = log.append_soon(event(1))
+        assert written is not None
+        assert ("cannot be used: Is a directory" in str(written.exception(20))) == (log.path is not None)
