@@ -24,13 +24,13 @@ from streamlit import config
 from app import plugins
 from app.server import source, temporary_history
 from app.server.access.visitor import Visitor
+from app.server.compat.connections import set_up_connections
 from app.server.compat.every_click import IN_BROWSER, count_every_click
 from app.server.compat.external_address import never_look_up
 from app.server.compat.fragment_runs import skip_fragments_of_other_pages
 from app.server.compat.import_path import leave_import_path
 from app.server.compat.login import session_of_page
 from app.server.compat.media_files import retain_media_files
-from app.server.compat.no_delay import send_at_once
 from app.server.compat.page_shell import inline_scripts, page_shell
 from app.server.compat.shutdown import graceful_shutdown_timeout
 from app.server.listener import Listener
@@ -125,7 +125,7 @@ def visitor_of_page() -> Visitor | None:
 
 def serve(app: st.App, listener: Listener) -> None:
     """Serve until SIGINT or SIGTERM."""
-    send_at_once()
+    set_up_connections()
     os.environ["FORWARDED_ALLOW_IPS"] = ""  # otherwise uvicorn believes X-Forwarded-For of every local process
     app.run(config={**packaged_config(), **login_options(), **listener.options()})
 
