@@ -10,7 +10,7 @@ from app.cli.shared.files import read_or_refuse
 from app.cli.shared.options import Json, Plugins, WithArguments, new_command
 from app.cli.shared.output import emit, emit_json, note, printable
 from app.documents.whatif import Outcome, outcome_document
-from app.plugins import fold_any
+from app.plugins import MEMORY_MB, fold_any
 from assignors.model import AssignorError
 from assignors.whatif.comparison import compatible_assignors
 from assignors.whatif.events import Scenario
@@ -33,6 +33,16 @@ def assign(
     plugin_timeout: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.1, max=3600, help="Time limit for your own assignor.")
     ] = 30.0,
+    plugin_memory: Annotated[
+        int,
+        typer.Option(
+            metavar="MB",
+            min=50,
+            max=1_000_000,
+            envvar="GROUPSCOPE_PLUGIN_MEMORY_MB",
+            help="Memory that your own assignor may allocate.",
+        ),
+    ] = MEMORY_MB,
     json: Json = False,
 ) -> None:
     """Predict who gets which partition, step by step.
@@ -41,7 +51,7 @@ def assign(
     """
     its, plugins = read_or_refuse(scenario), plugin or ()
     names = wanted(its, assignor or (), plugins)
-    outcomes = {name: _outcome(its, name, plugins, plugin_timeout) for name in names}
+    outcomes = {name: _outcome(its, name, plugins, plugin_timeout, plugin_memory) for name in names}
     if json:
         emit_json({"assignors": {name: outcome_document(outcome) for name, outcome in outcomes.items()}})
     else:
@@ -60,9 +70,9 @@ def wanted(scenario: Scenario, assignors: Sequence[str], plugins: Sequence[str])
     return list(dict.fromkeys([*named, *plugins]))
 
 
-def _outcome(scenario: Scenario, name: str, plugins: Sequence[str], plugin_timeout_s: float) -> Outcome:
+def _outcome(scenario: Scenario, name: str, plugins: Sequence[str], plugin_timeout_s: float, memory_mb: int) -> Outcome:
     try:
-        return fold_any(scenario, name, plugins, plugin_timeout_s)
+        return fold_any(scenario, name, plugins, plugin_timeout_s, memory_mb=memory_mb)
     except AssignorError as error:
         return error
 

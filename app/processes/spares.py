@@ -1,5 +1,6 @@
 """Processes that are started before they are needed, so that a question does not wait for the start of Python."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock, Timer
 
@@ -9,10 +10,10 @@ REFILL_AFTER_S = 3.0
 
 
 class Spares:
-    """Processes that run a module and wait for their question: `most` of them, once `keep` has been called."""
+    """Processes that `start` starts and that wait for their question: `most` of them, once `keep` has been called."""
 
-    def __init__(self, module: str, most: int) -> None:
-        self._module, self._most = module, most
+    def __init__(self, start: Callable[[], Child], most: int) -> None:
+        self._start, self._most = start, most
         self._ready: list[Child] = []
         self._changes = Lock()
         self._is_kept = False
@@ -32,7 +33,7 @@ class Spares:
         if taken is not None and taken.poll() is not None:
             dismiss(taken)
             taken = None
-        return taken or Child(self._module)
+        return taken or self._start()
 
     def close(self) -> None:
         """End the processes that wait, and start no more."""
@@ -50,4 +51,4 @@ class Spares:
     def _refill(self) -> None:
         with self._changes, suppress(OSError):
             while self._is_kept and len(self._ready) < self._most:
-                self._ready.append(Child(self._module))
+                self._ready.append(self._start())

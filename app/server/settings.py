@@ -42,6 +42,7 @@ EXAMPLES = {
     "interval_s": "10",
     "follow": "true",
     "plugins": '["yours.module:YourAssignor"]',
+    "plugin_memory_mb": "2000",
     "history": "/var/lib/groupscope",
     "policy": "/etc/groupscope/policy.yaml",
     "notices": "/etc/groupscope/notices.yaml",
@@ -118,7 +119,8 @@ class ClusterSettings(BaseModel):
 class Settings(BaseSettings):
     """The dashboard's settings; invalid values are rejected when the server starts.
 
-    `history` is the folder or URL of the Delta tables that the collectors write, None for no history. `policy` is the
+    `plugin_memory_mb` is what a plugin may allocate. `history` is the folder or URL of the Delta tables that the
+    collectors write, None for no history. `policy` is the
     file of thresholds of the verdicts, None for the defaults. `notices` is the file that says who is sent notices of
     verdicts, None for nobody. `metrics_...` is what `/metrics` serves by default.
     `mcp`: whether the tool server answers at `/mcp`. `allow_writes`: whether pages may change a cluster; the plans that
@@ -138,6 +140,7 @@ class Settings(BaseSettings):
     interval_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
     follow: bool = True
     plugins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_from_json), AfterValidator(_distinct)] = ()
+    plugin_memory_mb: Annotated[int, Field(ge=50, le=1_000_000)] = 2_000
     history: str | None = None
     policy: Path | None = None
     notices: Path | None = None

@@ -14,6 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from app import plugins
 from app.plugins import fold_any
+from app.processes import child
+from app.processes.child import CUT_OFF
 from app.server.settings import Settings
 from app.ui.labs import link_codec
 from app.ui.scenario import draft_state
@@ -149,6 +151,47 @@ def test_an_assignor_that_an_event_changes_to_ends_its_process_without_a_word(
     install_yours("quits")
     with pytest.raises(AssignorError, match=r"^The assignor 'quits' ended its process with exit code 0 "):
         fold_any(scenario("range", "A B", UseAssignor("quits")), "range", (), 30)
+
+
+@pytest.mark.process
+def test_an_assignor_that_takes_too_much_memory_is_told_the_limit(install_yours: Callable[..., Yours]) -> None:
+    install_yours("hoards", "modest")
+    with pytest.raises(AssignorError) as raised:
+        fold_any(scenario("range", "A B", UseAssignor("hoards")), "range", (), 60, memory_mb=500)
+    assert str(raised.value) == (
+        "Event 1 at 1 s (use assignor hoards): The assignor 'hoards' raised MemoryError: Unable to allocate 191. MiB "
+        "for an array with shape (25000000,) and data type float64. It may allocate 500 MB (--plugin-memory, "
+        "GROUPSCOPE_PLUGIN_MEMORY_MB)."
+    )
+    made = fold_any(scenario("range", "A"), "modest", (), 60, memory_mb=500)  # with NumPy's own threads
+    assert plans(list(made)) == [{"A": "t-0 t-1 t-2 t-3 t-4 t-5"}]
+
+
+@pytest.mark.process
+def test_of_what_an_assignor_says_a_part_is_shown(
+    install_yours: Callable[..., Yours], capfd: pytest.CaptureFixture[str]
+) -> None:
+    install_yours("rants")
+    with pytest.raises(AssignorError) as raised:
+        fold_any(scenario("range", "A B", UseAssignor("rants")), "range", (), 60)
+    said = f"Event 1 at 1 s (use assignor rants): The assignor 'rants' raised ValueError: {'no' * plugins.MOST_MESSAGE}"
+    assert str(raised.value) == said[: plugins.MOST_MESSAGE] + "…"
+    printed = capfd.readouterr().err
+    assert printed == ("word " * 1_000_000)[: plugins.MOST_PRINTED_BYTES] + CUT_OFF.decode()
+
+
+@pytest.mark.process
+def test_an_assignor_whose_process_answers_without_an_end_is_stopped(
+    install_yours: Callable[..., Yours], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (child, plugins):
+        monkeypatch.setattr(module, "MOST_ANSWER_BYTES", 10_000_000)
+    install_yours("spills")
+    with pytest.raises(AssignorError) as raised:
+        fold_any(scenario("range", "A B", UseAssignor("spills")), "range", (), 60)
+    assert str(raised.value) == (
+        "The assignor 'spills' answered with more than 10,000,000 bytes, so its process was stopped."
+    )
 
 
 @pytest.mark.process

@@ -56,6 +56,46 @@ class Quits(First):
         os._exit(0)
 
 
+class Hoards(First):
+    name = "hoards"
+
+    def assign(self, group):
+        import numpy
+
+        kept = [numpy.ones(25_000_000) for _ in range(40)]  # 200 MB each
+        return Assignment(None, {"kept": kept})
+
+
+class Modest(First):
+    name = "modest"
+
+    def assign(self, group):
+        import numpy
+
+        assert (numpy.ones((1000, 1000)) @ numpy.ones((1000, 1000))).sum() == 1e9
+        return super().assign(group)
+
+
+class Rants(First):
+    name = "rants"
+
+    def assign(self, group):
+        print("word " * 1_000_000)
+        raise ValueError("no" * 10_000_000)
+
+
+class Spills(First):
+    name = "spills"
+
+    def assign(self, group):
+        while True:
+            for file in range(3, 20):
+                try:
+                    os.write(file, b"x" * 100_000)
+                except OSError:
+                    pass
+
+
 class Strange(str):
     """A text of a class that only this module has."""
 

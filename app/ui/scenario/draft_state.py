@@ -186,7 +186,7 @@ def key_of(its: Draft) -> str:
 def _outcome(its: Draft, assignor: str) -> Outcome:
     scenario, first = with_change_to(its.scenario, assignor)
     try:
-        return Outcome(assignor, tuple(fold_any(scenario, first, given(), DEADLINE_S, _fold)))
+        return Outcome(assignor, tuple(fold_any(scenario, first, given(), DEADLINE_S, _fold, _memory_mb())))
     except TimedOut as error:  # kept, so that it does not take as long again with the next redraw
         return Outcome(assignor, error=f"{error}. {WITHOUT_LIMIT}")
     except AssignorError as error:
@@ -218,6 +218,10 @@ def awaited(its: Draft) -> list[str]:
 def have_answered(its: Draft) -> None:
     """Remember that the plugins have answered, so that their results are kept."""
     st.session_state[_ANSWERED] = key_of(its)
+
+
+def _memory_mb() -> int:
+    return source.current().settings.plugin_memory_mb
 
 
 def given() -> tuple[str, ...]:

@@ -16,7 +16,8 @@ from app.server.api.worker import computation, tasks
 plugin = "tests.app.bad_plugins:Dawdles"
 scenario = b'''{"schema_version": 1, "name": "one", "assignor": "range", "topics": [{"name": "t", "partitions": 1}],
 "members": [{"id": "a", "topics": ["t"]}]}'''
-computation.computed(tasks.WHAT_IF, scenario, {"assignors": [plugin], "plugins": [plugin]}, deadline_s=600)
+options = {"assignors": [plugin], "plugins": [plugin], "plugin_memory_mb": 2_000}
+computation.computed(tasks.WHAT_IF, scenario, options, deadline_s=600)
 """
 
 

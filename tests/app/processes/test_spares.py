@@ -1,6 +1,7 @@
 """Processes for plugins that were started before they are asked."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import psutil
 import pytest
@@ -22,7 +23,7 @@ PLANS = [{"A": "t-0 t-1 t-2 t-3 t-4 t-5"}, {"A": "t-0 t-1 t-2 t-3 t-4 t-5", "B":
 def spares(monkeypatch: pytest.MonkeyPatch) -> Iterator[Spares]:
     """One process for plugins, started as soon as there is none."""
     monkeypatch.setattr(spares_module, "REFILL_AFTER_S", 0.0)
-    its = Spares("app.plugins", most=1)
+    its = Spares(partial(Child, "app.plugins"), most=1)
     monkeypatch.setattr(plugins, "_SPARES", its)
     yield its
     its.close()

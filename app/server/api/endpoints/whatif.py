@@ -65,7 +65,9 @@ def what_if(call: Call[WhatIfQuery]) -> bytes:
     ]
     if wrong:
         raise invalid_fields(wrong)
-    return computed(WHAT_IF, call.body, {"assignors": call.query.assignor, "plugins": plugins})
+    memory_mb = call.source.settings.plugin_memory_mb
+    options = {"assignors": call.query.assignor, "plugins": plugins, "plugin_memory_mb": memory_mb}
+    return computed(WHAT_IF, call.body, options)
 
 
 def simulate(call: Call[SimulateQuery]) -> bytes:

@@ -39,7 +39,8 @@ def what_if(file: bytes, options: Mapping[str, Any], deadline_s: float) -> Itera
     for at, name in enumerate(_wanted(scenario, options["assignors"])):
         yield b"%s%s:" % (b"," if at else b',"assignors":{', _json(name))
         try:
-            made = fold_any(scenario, name, options["plugins"], max(0.1, ends_s - time.monotonic()))
+            left_s = max(0.1, ends_s - time.monotonic())
+            made = fold_any(scenario, name, options["plugins"], left_s, memory_mb=options["plugin_memory_mb"])
         except AssignorError as error:
             yield _json({"error": str(error)})
             continue

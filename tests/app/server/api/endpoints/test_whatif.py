@@ -151,14 +151,16 @@ def test_a_simulation_with_too_many_messages_is_stopped_and_refused(monkeypatch:
 @pytest.mark.usefixtures("workers")
 def test_a_scenario_without_a_result_in_time_is_stopped() -> None:
     with pytest.raises(ApiError, match=r"no result after 0\.01 s"):
-        computation.computed(tasks.WHAT_IF, SMALL, {"assignors": [], "plugins": []}, deadline_s=0.01)
+        computation.computed(
+            tasks.WHAT_IF, SMALL, {"assignors": [], "plugins": [], "plugin_memory_mb": 2_000}, deadline_s=0.01
+        )
 
 
 @pytest.mark.process
 @pytest.mark.usefixtures("workers")
 def test_a_plugin_that_hangs_is_its_own_result_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DAWDLES_UNTIL", str(tmp_path / "never"))
-    options = {"assignors": ["range", PLUGIN], "plugins": [PLUGIN]}
+    options = {"assignors": ["range", PLUGIN], "plugins": [PLUGIN], "plugin_memory_mb": 2_000}
     found = json.loads(computation.computed(tasks.WHAT_IF, SMALL, options, deadline_s=8))
     assert "timed out" in found["assignors"][PLUGIN]["error"]
     assert len(found["assignors"]["range"]["generations"]) == 2
@@ -186,7 +188,7 @@ NEAR_MISSES = st.tuples(st.sampled_from(KEYS), JSON_VALUES).map(
 )
 BODIES = st.binary(max_size=200) | JSON_VALUES.map(lambda value: json.dumps(value).encode()) | NEAR_MISSES
 OPTIONS = {
-    tasks.WHAT_IF: {"assignors": ["all"], "plugins": []},
+    tasks.WHAT_IF: {"assignors": ["all"], "plugins": [], "plugin_memory_mb": 2_000},
     tasks.SIMULATE: {"protocols": ["eager", "cooperative", "consumer"], "seed": 0, "latency_ms": None},
 }
 
