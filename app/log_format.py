@@ -30,7 +30,8 @@ class LogFormat(StrEnum):
     JSON = "json"
 
     def use(self) -> None:
-        """Write what the handlers of the root logger get in this format."""
+        """Write what the handlers of the root logger get in this format; as JSON, Python's own warnings too."""
         if self is LogFormat.JSON:
+            logging.captureWarnings(True)
             for handler in logging.getLogger().handlers:
                 handler.setFormatter(JsonLines())

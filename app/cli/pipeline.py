@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli.shared.options import Bootstrap, Config, HistoryPath, Json, new_command
-from app.cli.shared.output import emit, emit_json, emit_table, note
+from app.cli.shared.output import emit, emit_json, emit_table, note, warn
 from app.cli.shared.signals import until_stopped
 from app.ui.formats import duration
 from lag.cluster.connection.settings import load_settings
@@ -113,7 +113,7 @@ def compact(history: HistoryPath, json: Json = False) -> None:
             failed.append(error)
     _print_maintenance(history, done, json)
     for other in failed[1:]:
-        note(f"warning: {other}")
+        warn(f"{other}")
     if failed:
         raise failed[0]
 
@@ -146,7 +146,7 @@ def _report_batch(progress: Any) -> None:
 
 
 def _warn(of: Any) -> None:
-    note(f"warning: {of}")
+    warn(f"{of}")
 
 
 def _print_stream(history: str, outcome: Any, as_json: bool) -> None:
@@ -179,11 +179,11 @@ def _roll_up(history: History, made: Any, rows: Counter[str]) -> None:
     read = max(read_until(history).values(), default=now)
     if now - read > STALE:
         when = "nothing yet" if read == NEVER else f"up to {read:%Y-%m-%d %H:%M} UTC"
-        note(f"warning: the stream has read {when}; later minutes are not rolled up. Run groupscope pipeline stream")
+        warn(f"the stream has read {when}; later minutes are not rolled up. Run groupscope pipeline stream")
     since, ends = now.date() - timedelta(days=1), table_size(history, "end_offsets")
     if ends is None or ends.last_day is None or ends.last_day < since:
         hint = f"Run groupscope serve --history {history.root}"
-        note(f"warning: no log ends are recorded since {since}, so lag cannot be computed. {hint}")
+        warn(f"no log ends are recorded since {since}, so lag cannot be computed. {hint}")
 
 
 def _report_piece(piece: Any, left: timedelta) -> None:

@@ -34,7 +34,7 @@ from app.cli.shared.access_options import (
     check_files,
 )
 from app.cli.shared.options import Bootstrap, Browser, Config, JsonLine, Logs, Plugins, Port, new_command
-from app.cli.shared.output import emit, emit_json, note, open_on_a_desktop, use_log_format
+from app.cli.shared.output import emit, emit_json, open_on_a_desktop, use_log_format, warn
 from app.cli.shared.signals import until_stopped
 from app.log_format import LogFormat
 from app.pages import PAGES, SCRIPT
@@ -121,7 +121,7 @@ def serve(
     _refuse_same_names([each.name for each in clusters])
     refuse_taken(host, port)
     if listener.is_open(settings):
-        note(f"warning: everybody who reaches {host} sees all groups of these clusters, without login (--insecure)")
+        warn(f"everybody who reaches {host} sees all groups of these clusters, without login (--insecure)")
     if not follow:
         os.environ["GROUPSCOPE_FOLLOW"] = "false"
     with until_stopped():

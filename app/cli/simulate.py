@@ -10,7 +10,7 @@ import typer
 from app.cli.shared.difference import clipped
 from app.cli.shared.files import read_or_refuse
 from app.cli.shared.options import Json, WithArguments, new_command
-from app.cli.shared.output import emit, emit_json, note, printable, table
+from app.cli.shared.output import emit, emit_json, note, printable, table, warn
 from app.documents.simulation import Outcome, simulations_document
 from app.ui import formats
 from assignors.model import AssignorError
@@ -88,7 +88,7 @@ def _warn(outcomes: Mapping[RebalanceProtocol, Outcome]) -> None:
     """A group that never becomes stable is reported, and is no error: the exit code stays 0."""
     for protocol, outcome in outcomes.items():
         if isinstance(outcome, Timeline) and outcome.unsettled is not None:
-            note(f"warning: {protocol} never became stable: {outcome.unsettled}")
+            warn(f"{protocol} never became stable: {outcome.unsettled}")
 
 
 def _settings(scenario: Scenario, latency_ms: int | None) -> Settings:

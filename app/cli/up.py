@@ -15,7 +15,7 @@ import typer
 
 from app.cli import serve
 from app.cli.shared.options import Browser, JsonLine, Logs, Plugins, Port, new_command
-from app.cli.shared.output import emit, emit_json, note, open_on_a_desktop, use_log_format
+from app.cli.shared.output import emit, emit_json, note, open_on_a_desktop, use_log_format, warn
 from app.cli.shared.signals import until_stopped
 from app.log_format import LogFormat
 from app.plugins import worked_examples
@@ -168,4 +168,4 @@ def _record(kafka: EmbeddedKafka, history: str) -> None:
             time.sleep(LOOK_EVERY_S)
     except EmbeddedError:  # the brokers are being stopped, and the pipeline with them
         return
-    note(f"warning: the demo's history is no longer recorded: {last_line}")
+    warn(f"the demo's history is no longer recorded: {last_line}")

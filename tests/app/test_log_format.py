@@ -11,6 +11,18 @@ import pytest
 from app.log_format import JsonLines
 from tests.app.cli.commandline import running
 
+WARNS = """
+import sys, threading, time, warnings
+
+def warn():
+    while "app.server.asgi" not in sys.modules:
+        time.sleep(0.05)
+    warnings.warn("from a library")
+
+threading.Thread(target=warn, daemon=True).start()
+"""
+"""Warns while the server runs, as a library may."""
+
 
 def test_an_entry_is_one_line_of_json_whatever_its_text() -> None:
     try:
@@ -36,6 +48,29 @@ def test_each_line_of_a_server_on_stderr_is_json(tmp_path: Path) -> None:
     stated = {(entry["logger"], entry["level"]): entry["message"] for entry in entries}
     assert "127.0.0.1:1" in stated["lag.polling.collector", "WARNING"]
     assert stated["groupscope", "INFO"] == "stopped"
+
+
+@pytest.mark.process
+def test_each_entry_has_the_level_that_it_states(tmp_path: Path) -> None:
+    args = ["serve", "--json", "--port", "0", "--bootstrap-server", "127.0.0.1:1", "--log-format", "json"]
+    env = {"PYTHONWARNINGS": "default", "PYTHONPATH": str(tmp_path)}
+    (tmp_path / "sitecustomize.py").write_text(WARNS)
+    with running(tmp_path, *args, "--host", "0.0.0.0", "--insecure", env=env) as command:
+        command.first_line()
+        assert command.ends(signal.SIGTERM) == 0
+        entries = [json.loads(line) for line in command.err.splitlines()]
+    stated = {(entry["logger"], entry["level"]): entry["message"] for entry in entries}
+    assert stated["groupscope", "WARNING"].startswith("everybody who reaches 0.0.0.0 sees all groups")
+    assert "UserWarning: from a library" in stated["py.warnings", "WARNING"]
+    refused = running(tmp_path / "again", "serve", "--json", "--tls-cert", "none.pem", "--log-format", "json")
+    (tmp_path / "again").mkdir()
+    with refused as command:
+        assert command.process.wait(60) == 1
+        (entry,) = [json.loads(line) for line in command.err.splitlines()]
+    assert (entry["level"], entry["message"]) == (
+        "ERROR",
+        "TLS needs both a certificate and its key. Give --tls-cert FILE and --tls-key FILE",
+    )
 
 
 @pytest.mark.process

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from app.cli.shared.options import STDIN
-from app.cli.shared.output import note
+from app.cli.shared.output import warn
 from assignors.scenario import Checked, Problem, ScenarioError, check_bytes, check_file
 from assignors.scenario.syntax import MOST_BYTES
 from assignors.whatif.events import Scenario
@@ -25,7 +25,7 @@ def read_or_refuse(file: str) -> Scenario:
     except ScenarioError as error:
         raise ConfigError("\n".join(placed(file, problem) for problem in error.problems)) from None
     for warning in checked.warnings:
-        note(f"warning: {placed(file, warning)}")
+        warn(f"{placed(file, warning)}")
     return checked.scenario
 
 

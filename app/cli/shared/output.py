@@ -56,10 +56,20 @@ def use_log_format(log_format: LogFormat) -> None:
 
 def note(line: str) -> None:
     """Progress, or a remark that is not the result, on stderr."""
+    _say(line, logging.INFO)
+
+
+def warn(line: str) -> None:
+    """Something that may be wrong, on stderr."""
+    _say(line, logging.WARNING, "warning: ")
+
+
+def _say(line: str, level: int, prefix: str = "") -> None:
+    """As an entry of the log it has a level, as text a prefix."""
     if _log.isEnabledFor(logging.INFO):
-        _log.info(line)
+        _log.log(level, line)
     else:
-        _write(sys.stderr, printable(line))
+        _write(sys.stderr, printable(prefix + line))
 
 
 def open_on_a_desktop(url: str) -> None:
@@ -76,7 +86,7 @@ def report_error(error: GroupscopeError, as_json: bool) -> None:
     if as_json:
         emit_json({"error": {"cause": error.cause, "hint": error.hint}})
     for number, line in enumerate(str(error).splitlines()):
-        note(line if number else f"error: {line}")
+        _say(line, logging.ERROR, "" if number else "error: ")
 
 
 def printable(text: str) -> str:

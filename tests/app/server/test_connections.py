@@ -1,6 +1,7 @@
 """Connections do not wait for acknowledgements before they send, and each wait for a client has a limit."""
 
 import asyncio
+import logging
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -18,13 +19,20 @@ from starlette.websockets import WebSocket
 from streamlit.web.server.starlette import starlette_server
 from websockets.sync.client import connect
 
+from app.server import source
+from app.server.api.routes import API
 from app.server.compat import connections
+from app.server.middleware.access import AccessMiddleware
+from app.server.settings import Settings
+from app.server.source import Source
+from app.server.tools.http import ToolsEndpoint
 from tests.support.waiting import wait_until
 
 LIMIT_S = 0.4
 STEP_S = 0.05
-GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-POST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
+GET = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+JSON = b"Content-Type: application/json\r\nAccept: application/json\r\n"
+POST = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n"
 
 
 def accepted_option(listening: socket.socket) -> int:
@@ -78,6 +86,7 @@ ROUTES = [
     Route("/endless", endless),
     WebSocketRoute("/page", page),
 ]
+MCP = Route("/mcp", ToolsEndpoint(lambda: "/"))
 
 
 @pytest.fixture
@@ -85,13 +94,16 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[uvicorn.Server]:
     """uvicorn with the options that it gets from us, and with short limits."""
     for name in ("HEAD_WITHIN_S", "BODY_WITHIN_S", "READ_WITHIN_S"):
         monkeypatch.setattr(connections, name, LIMIT_S)
-    its = uvicorn.Server(uvicorn.Config(Starlette(routes=ROUTES), port=0, **connections.options()))
+    source.install(Source(Settings(mcp=True), {}))
+    app = AccessMiddleware(Starlette(routes=[*ROUTES, API, MCP]), lambda: "")
+    its = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, **connections.options()))
     thread = Thread(target=its.run, daemon=True)
     thread.start()
     wait_until(lambda: its.started, every_s=STEP_S)
     yield its
     its.should_exit = its.force_exit = True
     thread.join(20)
+    source.uninstall()
 
 
 @contextmanager
@@ -135,7 +147,9 @@ def ends(client: socket.socket, end: bytes) -> bool:
     return data.endswith(end)
 
 
-@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "], ids=["nothing", "half a head"])
+@pytest.mark.parametrize(
+    "sent", [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "], ids=["nothing", "half a head"]
+)
 @pytest.mark.parametrize("follow", [until_closed, dripping])
 def test_a_request_whose_headers_do_not_end_is_hung_up(
     server: uvicorn.Server, sent: bytes, follow: Callable[[socket.socket], bytes]
@@ -186,3 +200,32 @@ def test_requests_in_time_share_a_connection(server: uvicorn.Server) -> None:
             client.sendall(b"y" * 1000)
             assert ends(client, b"y" * 1000)
             time.sleep(LIMIT_S / 2)  # three of these are more than the limit
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/what-if", "/api/v1/advice", "/mcp"])
+def test_a_client_that_hangs_up_before_its_request_is_complete_is_no_error(
+    server: uvicorn.Server, caplog: pytest.LogCaptureFixture, path: str
+) -> None:
+    caplog.set_level(logging.INFO)
+    with connected(server) as client:
+        client.sendall(
+            POST.replace(b"/", path.encode(), 1).replace(b"127.0.0.1\r\n", b"127.0.0.1\r\n" + JSON, 1) + b'{"a":'
+        )
+        wait_until(lambda: server.server_state.tasks, every_s=STEP_S)
+    wait_until(lambda: not server.server_state.tasks, every_s=STEP_S)
+    assert [record.message for record in caplog.records if record.levelno > logging.INFO] == []
+    assert f"POST {path}: the client hung up before its request was complete" in caplog.messages
+
+
+def test_clients_that_hang_up_in_the_middle_of_an_answer_are_no_error(
+    server: uvicorn.Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    host, port = server.servers[0].sockets[0].getsockname()
+    for path in (b"/endless", b"/slow"):
+        with connected(server) as client:
+            client.sendall(GET.replace(b"/", path, 1))
+            wait_until(lambda: server.server_state.tasks, every_s=STEP_S)
+    its = connect(f"ws://{host}:{port}/page")
+    its.socket.shutdown(socket.SHUT_RDWR)
+    wait_until(lambda: not server.server_state.tasks, every_s=STEP_S)
+    assert [record.message for record in caplog.records if record.levelno > logging.INFO] == []
