@@ -30,6 +30,10 @@ class WatchedFile(Generic[Value]):
         self._version = _version(path)
         self._reading = Reading(load(path))
 
+    def has_changed(self) -> bool:
+        """Whether the next `read` opens the file. Waits for nobody who reads it."""
+        return _version(self._path) != self._version
+
     def read(self) -> Reading[Value]:
         """What is in force now: the file is opened only if its time, size or place on the disk changed."""
         with self._lock:

@@ -75,6 +75,10 @@ class Access:
             grants = tuple(token.grant for token in self._token_list() if token.id == session.token_id)
         return Visitor(session.name, session.address, grants)
 
+    def has_changed(self) -> bool:
+        """Whether a file has changed, so that whoever asks next reads it."""
+        return any(file.has_changed() for file in (self._roles, self._tokens) if file is not None)
+
     def problems(self) -> list[ConfigError]:
         """What is wrong with the files; what they said before stays in force."""
         files = [file.read().problem for file in (self._roles, self._tokens) if file is not None]
@@ -134,6 +138,10 @@ class _Recorded(Generic[File]):
     def __init__(self, kind: str, path: Path, load: Callable[[Path], File], recorder: AccessRecorder) -> None:
         self._kind, self._file, self._recorder = kind, WatchedFile(path, load), recorder
         self._last = self._file.read()
+
+    def has_changed(self) -> bool:
+        """Whether `read` opens the file."""
+        return self._file.has_changed()
 
     def read(self) -> Reading[File]:
         """What is in force now."""

@@ -4,16 +4,20 @@ It comes before Streamlit and the routes, whichever server runs the app.
 """
 
 import logging
+from asyncio import CancelledError
 from collections.abc import Callable, MutableMapping
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 import streamlit as st
+from anyio import to_thread
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketDisconnect
 
 from app.server import source
 from app.server.access.access import UNKNOWN, Access
@@ -23,6 +27,7 @@ from app.server.access.recorder import AccessRecorder, AuditBusy
 from app.server.access.refusal import Refusal
 from app.server.access.session import CALLBACK, HEADER, Session, encode
 from app.server.access.visitor import Again, Visitor, answering, anyone
+from app.server.compat.shutdown import is_stopping
 from app.server.middleware import after_login, checks, zones
 from app.server.middleware.headers import guarded_cookie, security_headers
 from app.server.middleware.refusing import refuse
@@ -38,6 +43,7 @@ TOO_MANY_SESSIONS = Refusal(
 AUDIT_BUSY = Refusal(
     HTTPStatus.SERVICE_UNAVAILABLE, "The audit log of this server cannot be written now.", {"Retry-After": "5"}
 )
+STOPPING = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "The server is stopping.")
 NO_ROLE = Refusal(HTTPStatus.FORBIDDEN, "The roles file of this server gives you no role.")
 
 
@@ -62,6 +68,13 @@ class AccessMiddleware:
             await refuse(AUDIT_BUSY, scope, receive, guarded)
         except ClientDisconnect:
             log.info("%s %s: the client hung up before its request was complete", asked.method, asked.path)
+        except WebSocketDisconnect:
+            log.info("%s: the client hung up", asked.path)
+        except CancelledError:
+            if asked.is_websocket or not is_stopping():
+                raise
+            with suppress(RuntimeError):  # the answer has begun
+                await refuse(STOPPING, scope, receive, guarded)
 
     async def _check(self, whole: Source, asked: Connection, scope: Scope, receive: Receive, guarded: Send) -> None:
         """Answer requests that may be made."""
@@ -76,6 +89,8 @@ class AccessMiddleware:
 
     async def _identify(self, access: Access, asked: Connection, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer requests that may be answered."""
+        if access.has_changed():
+            await to_thread.run_sync(access.problems)  # reads the files, of which a large one takes a while
         session = access.identify(asked)
         if isinstance(session, Refusal):
             self._recorder.refused(asked, session)

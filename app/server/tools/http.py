@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from app.server import source
 from app.server.compat.request_origin import is_allowed
@@ -31,7 +31,8 @@ class ToolsEndpoint:
         if refusal is not None:
             await refusal(scope, receive, send)
         else:
-            await _serve(f"{request.url.scheme}://{request.url.netloc}{self._base_path()}", scope, receive, send)
+            whole = await _received(receive, scope)
+            await _serve(f"{request.url.scheme}://{request.url.netloc}{self._base_path()}", scope, whole, send)
 
 
 def _refusal(request: Request) -> Response | None:
@@ -45,6 +46,16 @@ def _refusal(request: Request) -> Response | None:
     if "content-encoding" in request.headers:
         return PlainTextResponse(ENCODED, HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
     return None
+
+
+async def _received(receive: Receive, scope: Scope) -> Receive:
+    """Receives the whole body at once. Raises ClientDisconnect, which the package would log as an error of its own."""
+    parts: list[Message] = [{"type": "http.request", "body": await Request(scope, receive).body()}]
+
+    async def again() -> Message:
+        return parts.pop() if parts else await receive()
+
+    return again
 
 
 async def _serve(dashboard: str, scope: Scope, receive: Receive, send: Send) -> None:

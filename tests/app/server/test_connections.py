@@ -71,6 +71,7 @@ async def endless(_request: Request) -> Response:
     async def parts() -> Any:
         while True:
             yield b"x" * 100_000
+            await asyncio.sleep(0)
 
     return StreamingResponse(parts())
 

@@ -120,7 +120,7 @@ def test_live_answers_while_files_disk_mail_server_and_a_large_file_do_their_wor
             if history is not None:
                 wait_until(lambda: History(history).exists("group_snapshots"), within_s=60)
                 fill(history.parent / "filler")
-                wait_until(lambda: "No space left" in command.err, within_s=60)
+                wait_until(lambda: "the disk is full" in command.err, within_s=60)
             checking = threading.Thread(target=check, args=(url, with_typos(1_700_000)), daemon=True)
             with locked_file(audit, APPEND):
                 checking.start()

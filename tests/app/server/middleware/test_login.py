@@ -1,6 +1,7 @@
 """Who makes a request: tokens, headers of a proxy, cookies of a login; and what is answered to whom."""
 
 import json
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from ipaddress import ip_network
@@ -240,3 +241,19 @@ def test_a_stream_of_events_ends_when_the_grants_change(
     given = server.with_token(stream) if change.startswith("token") else server.with_login(stream, email="ann")
     assert (given.status, given.text) == (200, "retry: 5000\n\n")
     assert len(looks) == 3
+
+
+def test_a_file_that_has_changed_is_read_beside_the_event_loop(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    readers, problems = list[str](), Access.problems
+
+    def noted(its: Access) -> list[ConfigError]:
+        readers.append(threading.current_thread().name)
+        return problems(its)
+
+    monkeypatch.setattr(Access, "problems", noted)
+    assert server.with_token().status == 200
+    assert readers == []
+    server.roles.write_text(f"{ROLES}  - {{role: admin, users: [bob]}}\n")
+    assert server.with_token().status == 200
+    (reader,) = readers
+    assert "AnyIO worker thread" in reader
