@@ -63,7 +63,10 @@ class Access:
 
     def identify(self, asked: Connection) -> Session | Refusal | None:
         """Who makes the request; a refusal if what it shows is wrong, None if it shows nothing."""
-        return self._by_token(asked) or self._by_proxy(asked) or self._by_login(asked)
+        proxied = self._by_proxy(asked)
+        if isinstance(proxied, Refusal):  # with a token too: who forges a user is not answered
+            return proxied
+        return self._by_token(asked) or proxied or self._by_login(asked)
 
     def visitor(self, session: Session) -> Visitor:
         """What the owner of the session may see and do now. Without grants: nothing, or the session has ended."""

@@ -98,8 +98,8 @@ class AccessMiddleware:
             return
         visitor = Visitor(address=asked.address) if session is None else access.visitor(session)
         if not visitor.grants and not zones.is_open(asked.path):
-            if session is not None:
-                self._recorder.refused(asked, NO_ROLE, session.name)
+            refusal, name = (UNKNOWN, None) if session is None else (NO_ROLE, session.name)
+            self._recorder.refused(asked, refusal, name)
             await _instead(access, asked, session)(scope, receive, send)
             return
         again = None if session is None else partial(access.visitor, session)

@@ -17,7 +17,10 @@ HOST = "127.0.0.1:8501"
 
 @dataclass(frozen=True)
 class Asked:
-    """A request, or the handshake of a WebSocket. `client` is the peer, `server` the address that it came to."""
+    """A request, or the handshake of a WebSocket. `client` is the peer, `server` the address that it came to.
+
+    A header whose value has line breaks is sent as several lines.
+    """
 
     path: str
     method: str = "GET"
@@ -38,7 +41,9 @@ class Asked:
             "raw_path": self.path.encode(),
             "root_path": "",
             "query_string": self.query.encode(),
-            "headers": [(name.encode(), value.encode()) for name, value in headers.items() if value],
+            "headers": [
+                (name.encode(), line.encode()) for name, value in headers.items() if value for line in value.split("\n")
+            ],
             "client": self.client,
             "server": self.server,
             "scheme": self.scheme.replace("http", "ws") if self.is_websocket else self.scheme,

@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,15 @@ from starlette.applications import Starlette
 
 from app.server import source
 from app.server.access import recorder
-from app.server.access.recorder import BURST, AccessRecorder
+from app.server.access.connection import connection
+from app.server.access.recorder import BURST, BURST_OF_ALL, EVERY_S, MOST_NAMED, AccessRecorder
+from app.server.access.refusal import Refusal
 from app.server.access.session import Session
 from app.server.middleware.access import AccessMiddleware
 from app.server.settings import Settings
 from app.server.source import Source
 from lag.audit import log as audit_log
+from lag.audit.event import Outcome
 from lag.audit.log import APPEND, AuditLog
 from lag.errors import ConfigError
 from lag.locked_file import locked_file
@@ -121,3 +125,77 @@ def test_a_file_that_was_read_again_while_too_many_events_wait_goes_to_the_serve
     AccessRecorder(lambda: audit).file_read("roles", None)
     assert "The roles file was reloaded" in caplog.text
     assert caplog.records[0].levelno == logging.ERROR
+
+
+REFUSAL = Refusal(HTTPStatus.UNAUTHORIZED, "Log in.")
+NOT_LISTED = "Further requests were refused and are not listed one by one: "
+
+
+class Recorded:
+    """A recorder whose timer is run by hand."""
+
+    def __init__(self) -> None:
+        self.log, self.timers = AuditLog(), list[tuple[float, Callable[[], None]]]()
+        self.its = AccessRecorder(
+            lambda: self.log, lambda: 7, lambda after_s, call: self.timers.append((after_s, call))
+        )
+
+    def refuse(self, address: str, times: int = 1) -> None:
+        asked = connection(Asked("/metrics", client=(address, 1)).scope(), "/", ())
+        for _ in range(times):
+            self.its.refused(asked, REFUSAL)
+
+    def fire(self) -> None:
+        self.timers.pop()[1]()
+
+    @property
+    def details(self) -> list[str]:
+        return [event.detail for event in self.log.newest_first()]
+
+
+def test_requests_beyond_the_limit_of_an_address_are_counted() -> None:
+    its = Recorded()
+    its.refuse("192.0.2.7", BURST + 3)
+    its.refuse("192.0.2.8")
+    assert its.details == ["GET /metrics: 401 Log in."] * (BURST + 1)
+    assert [after_s for after_s, _ in its.timers] == [EVERY_S]
+    its.fire()
+    newest = next(its.log.newest_first())
+    assert (newest.at_ms, newest.action, newest.outcome, newest.address) == (7, "request", Outcome.REFUSED, "")
+    assert newest.detail == f"{NOT_LISTED}3 from 192.0.2.7"
+    its.refuse("192.0.2.7")
+    its.fire()
+    assert its.details[0] == f"{NOT_LISTED}1 from 192.0.2.7"
+    assert its.timers == []
+
+
+def test_all_addresses_of_one_ipv6_network_have_one_limit() -> None:
+    its = Recorded()
+    for number in range(BURST + 5):
+        its.refuse(f"2001:db8::{number:x}")
+    its.fire()
+    assert its.details[0] == f"{NOT_LISTED}5 from 2001:db8::/64"
+    assert len(its.details) == BURST + 1
+
+
+def test_many_addresses_do_not_flood_the_log_and_none_is_lost_from_the_count() -> None:
+    its = Recorded()
+    for number in range(1_000):
+        its.refuse(f"10.1.{number // 250}.{number % 250}")
+    its.fire()
+    assert len(its.details) == BURST_OF_ALL + 1
+    others = 1_000 - BURST_OF_ALL - MOST_NAMED
+    assert its.details[0].startswith(f"{NOT_LISTED}{others} from other addresses, 1 from 10.1.2.0, ")
+    assert its.details[0].count("1 from ") == MOST_NAMED
+
+
+def test_a_count_that_cannot_be_recorded_yet_is_recorded_with_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Recorded()
+    its.refuse("192.0.2.7", BURST + 3)
+    with monkeypatch.context() as busy:
+        busy.setattr(AuditLog, "append_soon", lambda *_: None)
+        its.fire()
+    its.refuse("192.0.2.7")
+    its.fire()
+    assert its.details[0] == f"{NOT_LISTED}4 from 192.0.2.7"
+    assert its.timers == []

@@ -22,6 +22,7 @@ from app.server.api.endpoints import changes
 from app.server.middleware.access import AccessMiddleware
 from app.server.routes import ROUTES
 from app.server.settings import Settings
+from lag.audit.event import Outcome
 from lag.errors import ConfigError
 from tests.app import feeds
 from tests.app.server.api.reports import report
@@ -146,6 +147,26 @@ def test_a_user_named_by_an_untrusted_proxy_is_refused(server: Server, client: t
     refused = server.ask(client=client, headers={"X-Forwarded-User": "ann"})
     assert refused.status == 403
     assert "trusted proxy" in refused.json["detail"]
+
+
+def test_a_user_named_by_an_untrusted_proxy_is_refused_with_a_token_too(server: Server) -> None:
+    headers = {"X-Forwarded-User": "ann", "Authorization": f"Bearer {server.made.secret}"}
+    refused = server.ask(client=OTHER, headers=headers)
+    assert (refused.status, "trusted proxy" in refused.text) == (403, True)
+    assert server.ask(client=PROXY, headers=headers).json == ["token grafana", "10.0.0.5", ["viewer"]]
+
+
+def test_requests_without_credentials_are_recorded(server: Server) -> None:
+    server.ask("/api/v1/clusters", query="secret=1")
+    server.ask("/group")
+    server.ask("/_stcore/stream", is_websocket=True)
+    server.ask("/api/live")
+    why = "401 Log in, or send a token: Authorization: Bearer TOKEN."
+    recorded = [(e.outcome, e.actor, e.address, e.detail) for e in source.installed().audit.newest_first()]
+    assert recorded == [
+        (Outcome.REFUSED, None, "127.0.0.1", f"{asked}: {why}")
+        for asked in ("WebSocket /_stcore/stream", "GET /group", "GET /api/v1/clusters")
+    ]
 
 
 def test_a_user_without_role_sees_nothing(server: Server) -> None:
