@@ -25,6 +25,8 @@ ReadCookies = Callable[[Mapping[str, str]], Claims | None]
 
 LOGIN_LASTS_S = 12 * 3600
 """After this time a user logs in again, and the provider can say no."""
+LEEWAY_S = 300
+"""By how much the provider's clock may be ahead."""
 
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="groupscope"'}
 WRONG = {"WWW-Authenticate": 'Bearer realm="groupscope", error="invalid_token"'}
@@ -123,8 +125,8 @@ class Access:
 
     def _session(self, claims: Claims, address: str) -> Session | None:
         """The session that a login with these claims begins; None if it names nobody, or has ended."""
-        user, since_s = self._roles_file().user_of(claims), claims.get("iat")
-        if user is None or not isinstance(since_s, int | float) or self._clock_s() >= since_s + LOGIN_LASTS_S:
+        user, since_s = self._roles_file().user_of(claims), _since_s(claims.get("iat"), self._clock_s())
+        if user is None or since_s is None:
             return None
         return Session(user.name, address, user.member_of, ends_s=since_s + LOGIN_LASTS_S)
 
@@ -133,6 +135,12 @@ class Access:
 
     def _token_list(self) -> tuple[tokens.Token, ...]:
         return () if self._tokens is None else self._tokens.read().value.tokens
+
+
+def _since_s(claim: object, now_s: float) -> float | None:
+    """When a login began that has not ended; None for what is no such time, as NaN, the future and milliseconds."""
+    is_time = isinstance(claim, int | float) and now_s - LOGIN_LASTS_S < claim <= now_s + LEEWAY_S
+    return claim if is_time else None
 
 
 class _Recorded(Generic[File]):

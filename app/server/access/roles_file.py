@@ -20,7 +20,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -28,7 +28,8 @@ from pydantic_core import PydanticCustomError
 from app.server.access.visitor import EVERYTHING, Grant, Role
 from lag.settings_file import load_settings_file
 
-Pattern = Annotated[str, Field(min_length=1, max_length=1000)]
+MOST_NAME_CHARS = 1000
+Pattern = Annotated[str, Field(min_length=1, max_length=MOST_NAME_CHARS)]
 EVERYBODY = "*"
 
 
@@ -73,13 +74,15 @@ class RolesFile(BaseModel):
         return tuple(Grant(one.role, one.clusters, one.groups) for one in self.grants if one.is_for(user))
 
     def user_of(self, claims: Mapping[str, Any]) -> "User | None":
-        """Who the claims of a login name; None if nobody, or an address that the provider has not verified."""
+        """Who the claims of a login name; None if nobody, or an address that the provider has not verified.
+
+        Only the value true says that it has: some providers send texts. Others, whose addresses are those of their
+        directory, send no `email_verified` at all.
+        """
         name = claims.get(self.user_claim)
-        if not isinstance(name, str) or not name:
+        if not _is_name(name) or (self.user_claim == "email" and claims.get("email_verified", True) is not True):
             return None
-        if self.user_claim == "email" and claims.get("email_verified") is False:
-            return None
-        return User(name, tuple(_texts(claims.get(self.groups_claim))))
+        return User(name, tuple(_names(claims.get(self.groups_claim))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +93,16 @@ class User:
     member_of: tuple[str, ...] = ()
 
 
-def _texts(claim: object) -> Collection[str]:
+def _is_name(claim: object) -> TypeGuard[str]:
+    """Whether it can name somebody: control characters and halves of surrogate pairs would get into pages and logs."""
+    return isinstance(claim, str) and 0 < len(claim) <= MOST_NAME_CHARS and claim.isprintable()
+
+
+def _names(claim: object) -> Collection[str]:
     """The names in a claim, which is a list, or one text with commas."""
     if isinstance(claim, str):
-        return [name for part in claim.split(",") if (name := part.strip())]
-    return [name for name in claim if isinstance(name, str)] if isinstance(claim, list) else []
+        claim = [part.strip() for part in claim.split(",")]
+    return list(filter(_is_name, claim)) if isinstance(claim, list) else []
 
 
 def load_roles(path: Path) -> RolesFile:

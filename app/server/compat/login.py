@@ -70,7 +70,7 @@ def claims_of(cookies: Mapping[str, str]) -> Mapping[str, Any] | None:
     if signed is None:
         return None
     claims = json.loads(signed)
-    return claims if isinstance(claims, dict) and claims.get("is_logged_in") else None
+    return claims if isinstance(claims, dict) and claims.get("is_logged_in") is True else None
 
 
 def login_address(provider: str) -> str:

@@ -76,14 +76,51 @@ def test_an_empty_file_grants_nothing(tmp_path: Path) -> None:
         ({"email": "a@b", "groups": [1, None, "x"]}, User("a@b", ("x",))),
         ({"email": "a@b", "groups": {"x": 1}}, User("a@b")),
         ({"email": "a@b", "email_verified": True}, User("a@b")),
-        ({"email": "a@b", "email_verified": False}, None),
+        *(({"email": "a@b", "email_verified": no}, None) for no in (False, "false", "False", "true", 0, 1, "no", None)),
+        *(({"email": "a@b", "email_verified": no}, None) for no in ([], [True], {"a@b": True})),
         ({"email": 1}, None),
         ({"email": ""}, None),
+        ({"email": None}, None),
+        ({"email": True}, None),
+        ({"email": ["a@b"]}, None),
+        ({"email": {"a@b": 1}}, None),
+        ({"email": "a" * 1000}, User("a" * 1000)),
+        ({"email": "a" * 1001}, None),
+        ({"email": "a@b\nc"}, None),
+        ({"email": "a@b\0"}, None),
+        ({"email": "\u202ea@b"}, None),
+        ({"email": "\ud800"}, None),
+        ({"email": "größe@b"}, User("größe@b")),
         ({"sub": "a"}, None),
+        ({"email": "a@b", "groups": None}, User("a@b")),
+        ({"email": "a@b", "groups": 7}, User("a@b")),
+        ({"email": "a@b", "groups": True}, User("a@b")),
+        ({"email": "a@b", "groups": [["x"], {"x": 1}, True, "y"]}, User("a@b", ("y",))),
+        ({"email": "a@b", "groups": ["", "x\ny", "z" * 1001, "\udfff", "y, z"]}, User("a@b", ("y, z",))),
+        ({"email": "a@b", "groups": ",x,\x1b[0m,"}, User("a@b", ("x",))),
     ],
 )
 def test_the_claims_of_a_login_name_the_user(claims: dict[str, Any], user: User | None) -> None:
     assert RolesFile().user_of(claims) == user
+
+
+CLAIMS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(CLAIMS, CLAIMS, CLAIMS)
+def test_whatever_a_provider_sends_names_somebody_or_nobody(email: object, verified: object, groups: object) -> None:
+    user = RolesFile().user_of({"email": email, "email_verified": verified, "groups": groups})
+    assert (user is not None) == (verified is True and isinstance(email, str) and email.isprintable() and email != "")
+    assert user is None or all(group and group.isprintable() for group in user.member_of)
+
+
+def test_other_claims_need_no_verified_address() -> None:
+    claims = {"sub": "ann", "email": "a@b", "email_verified": False}
+    assert RolesFile(user_claim="sub").user_of(claims) == User("ann")
 
 
 @pytest.mark.parametrize(

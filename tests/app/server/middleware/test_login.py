@@ -181,9 +181,21 @@ def test_a_login_names_the_user_and_lasts_for_some_hours(server: Server) -> None
     assert server.with_login(email="ann").json == ["ann", "127.0.0.1", ["admin"]]
     assert server.with_login(email="bob", groups=["team"]).json == ["bob", "127.0.0.1", ["viewer"]]
     assert server.with_login(email="ann", email_verified=False).status == 401
-    assert server.with_login(email="ann", iat=None).status == 401
+    assert server.with_login(email="ann", email_verified="false").status == 401
     server.clock.now_s += LOGIN_LASTS_S
     assert server.with_login(email="ann").status == 401
+
+
+@pytest.mark.parametrize(
+    "iat", [None, True, str(NOW_S), [NOW_S], {}, float("nan"), float("inf"), NOW_S * 1000, NOW_S + 301, 10**400, -1]
+)
+def test_a_login_without_a_time_at_which_it_began_has_ended(server: Server, iat: Any) -> None:
+    """A session that began at NaN, or in the year 58,850, would never end."""
+    assert server.with_login(email="ann", iat=iat).status == 401
+
+
+def test_the_clock_of_a_provider_may_be_a_little_ahead(server: Server) -> None:
+    assert server.with_login(email="ann", iat=NOW_S + 299.5).status == 200
 
 
 def test_a_page_leads_to_the_login_and_from_there_back(server: Server) -> None:
