@@ -137,7 +137,7 @@ class Access:
         return () if self._tokens is None else self._tokens.read().value.tokens
 
 
-def _since_s(claim: object, now_s: float) -> float | None:
+def _since_s(claim: Any, now_s: float) -> float | None:
     """When a login began that has not ended; None for what is no such time, as NaN, the future and milliseconds."""
     is_time = isinstance(claim, int | float) and now_s - LOGIN_LASTS_S < claim <= now_s + LEEWAY_S
     return claim if is_time else None

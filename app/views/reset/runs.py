@@ -1,20 +1,22 @@
 """The step that this session runs, and what the last ones gave: a plan, and the results of applying or verifying it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
 from app.server import source
+from app.server.access.visitor import Role
 from app.server.reset_audit import AuditedChange
-from app.server.reset_task import ResetRun, ResetTask, Step
+from app.server.reset_task import Asked, ResetRun, ResetTask, Step
 from app.server.settings import ClusterSettings
 from app.ui import formats, state
 from app.views.reset.link import Choice
 from lag.errors import ConfigError, GroupscopeError, ResetRefused
 from lag.reset.files.plan_file import plan_from_document
 from lag.reset.model import Plan
+from lag.reset.planning.make_plan import Request
 
 LOOK_EVERY = "1s"
 WORDS = {
@@ -66,10 +68,17 @@ def start_plan(choice: Choice) -> None:
     try:
         wanted = choice.asked(state.now_ms())
         _check_seen(*choice.groups)
-        _start(ResetTask(Step.PLAN, _cluster(), wanted))
+        _start(ResetTask(Step.PLAN, _cluster(), _for_visitor(wanted)))
         st.session_state[_CHOICE] = choice
     except ConfigError as error:
         st.session_state[_ERROR] = error
+
+
+def _for_visitor(wanted: Asked) -> Asked:
+    """Keys and headers of records are data of the topic, which viewers of its groups may not read."""
+    if not isinstance(wanted, Request):
+        return wanted
+    return replace(wanted, with_records=source.current().may(Role.OPERATOR, state.cluster() or "", wanted.group_id))
 
 
 def start(step: Step, made: Plan) -> None:

@@ -29,6 +29,7 @@ MOST_PARTITIONS = 10_000
 MOST_LOOKED_UP = 1_000
 """Partitions for which the times of records are read: each needs a separate request."""
 MOST_SKIPPED = 100
+NOT_SHOWN = "its records are shown to operators of the group only"
 
 _OTHER_TOOLS = {GroupType.SHARE: "kafka-share-groups", GroupType.STREAMS: "kafka-streams-groups"}
 
@@ -38,7 +39,7 @@ class Request:
     """What is asked for. `topics` are names, `topic:0,1` and patterns; `all_topics` adds all that is committed.
 
     Topics restrict a `Listed` or `FromGroup` specification; without them, all its partitions count. A `Skip` names its
-    own. `with_values`: the values of skipped records are shown as well.
+    own. `with_values`: the values of skipped records are shown as well; without `with_records`, nothing of them is.
     """
 
     group_id: str
@@ -46,6 +47,7 @@ class Request:
     topics: tuple[str, ...] = ()
     all_topics: bool = False
     with_values: bool = False
+    with_records: bool = True
 
 
 def plan_offsets(cluster: GroupAccess, request: Request, tool: KafkaTool | None = None) -> Plan:
@@ -64,6 +66,8 @@ def plan_offsets(cluster: GroupAccess, request: Request, tool: KafkaTool | None 
         rows = [_deleted(tp, group.positions.get(tp)) for tp in wanted]
     else:
         rows = [_planned(specification, tp, group.positions.get(tp), found) for tp in wanted]
+    if isinstance(specification, Skip) and not request.with_records:
+        rows = [replace(row, records=(), notes=(*row.notes, NOT_SHOWN)) for row in rows]
     rows = _with_gaps(cluster, _with_times(cluster, rows), group)
     plan = new_plan(Kind.OFFSETS, group, specification.text, tuple(rows))
     return replace(plan, command=(tool or KafkaTool()).command(plan, specification, chosen, request.all_topics))

@@ -15,7 +15,7 @@ from app.server.access.visitor import Grant, Role, Visitor
 from app.server.reset_task import Asked, FileRequest, GroupDeletion, MemberRemoval
 from app.server.source import Source
 from app.ui import formats
-from app.views.reset import tables
+from app.views.reset import runs, tables
 from app.views.reset.link import WAYS, Choice, File
 from app.views.reset.runs import MadePlan
 from assignors.model import TopicPartition
@@ -152,6 +152,21 @@ def test_no_plan_is_made_for_or_from_a_group_that_the_roles_do_not_cover(
     page.button(key="reset_plan").click().run()
     assert not page.exception
     assert "Your roles do not cover group payroll" in page_text(page)
+
+
+@pytest.mark.parametrize(
+    ("role", "shown"), [(Role.VIEWER, False), (Role.OPERATOR, True), (Role.ADMIN, True), (None, True)]
+)
+def test_only_operators_ask_for_the_records_that_a_plan_skips(
+    open_page: Open, demo_source: Any, monkeypatch: pytest.MonkeyPatch, role: Role | None, shown: bool
+) -> None:
+    started: list[Any] = []
+    monkeypatch.setattr(runs, "ResetRun", lambda task, _on_end: started.append(task))
+    its = demo_source if role is None else as_visitor(demo_source, role)
+    page = open_page("reset", its=its, group="billing", to="skip", value="orders:3:7")
+    page.button(key="reset_plan").click().run()
+    (task,) = started
+    assert task.request == Request("billing", Skip((SkippedRecords(TP, 7, 7),)), with_records=shown)
 
 
 @given(st.sampled_from(sorted(WAYS)), st.text(max_size=20))
