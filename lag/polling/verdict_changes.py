@@ -1,7 +1,7 @@
 """The last changes of the verdicts of groups, from one poll to the next."""
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -20,8 +20,9 @@ class VerdictChange:
     """A group has another verdict than in the poll before.
 
     `before` and `after` are None where there is no verdict: with too few polls, or if the group does not exist.
-    `number` and `at_ms` are those of the snapshot. Ids grow, also over restarts of the process, unless the
-    clock was set back between them: see `VerdictChanges.after`.
+    `number` and `at_ms` are those of the snapshot. Ids grow, also over restarts of the process, unless the clock was set
+    back between them: see `VerdictChanges.after`. They are times in ms and count no change of a group that a reader
+    does not want.
     """
 
     id: int
@@ -38,7 +39,7 @@ class VerdictChange:
 class ChangesAfter:
     """The kept changes with an id above `after`, oldest first, and the groups of those no longer kept, newest first.
 
-    `last_id` is that of the last change of any group, 0 before the first: up to it there is nothing more to look for.
+    `last_id` is that of the last poll, 0 before the first: up to it there is nothing more to look for.
     """
 
     after: int
@@ -56,13 +57,16 @@ class VerdictChanges:
     """The last MOST_CHANGES changes of one cluster. One thread observes; any thread may read.
 
     A group without a verdict counts as OK: neither a start nor a new group that is well is a change.
+
+    The changes of a poll have the ids up to that of the poll, which is its time. So the ids that a reader of some
+    groups gets do not depend on the others.
     """
 
     def __init__(self, most: int = MOST_CHANGES) -> None:
-        self._most, self._changes = most, deque[VerdictChange](maxlen=most)
+        self._most, self._changes = most, deque[VerdictChange](maxlen=most)  # each has the id of its poll
         self._dropped = deque[tuple[int, str]](maxlen=MOST_MISSED)
         self._codes: Mapping[str, int] = {}
-        self._first_id = self._last_id = 0
+        self._begin = self._last_id = 0
         self._lock = threading.Lock()
 
     def observe(self, health: Health) -> None:
@@ -71,33 +75,44 @@ class VerdictChanges:
             group.group_id: code
             for group, code in zip(health.snapshot.groups, health.columns.status.tolist(), strict=True)
         }
-        names = [name for name in {**self._codes, **codes} if _weight(self._codes, name) != _weight(codes, name)]
-        first_id = self._first_id or health.snapshot.at_ms + 1
-        last_id = self._last_id if self._first_id else health.snapshot.at_ms
-        numbered = list(enumerate(sorted(names), last_id + 1))
-        made = [self._change(health, codes, name, change_id) for change_id, name in numbered[-self._most :]]
+        names = sorted(name for name in {**self._codes, **codes} if _weight(self._codes, name) != _weight(codes, name))
+        at_ms = health.snapshot.at_ms
+        poll_id = max(at_ms, self._last_id + self._most) if self._begin else at_ms
+        made = [self._change(health, codes, name, poll_id) for name in names[-self._most :]]
         self._codes = codes
         with self._lock:
-            self._first_id, self._last_id = first_id, last_id + len(numbered)
-            known = [*((one.id, one.group_id) for one in self._changes), *numbered]
+            self._begin, self._last_id = self._begin or at_ms - self._most, poll_id
+            known = [*((one.id, one.group_id) for one in self._changes), *((poll_id, name) for name in names)]
             self._dropped.extend(known[: -self._most])
             self._changes.extend(made)
 
-    def after(self, change_id: int) -> ChangesAfter:
-        """What is new to a reader that has everything up to that id, all from one moment.
+    def after(self, change_id: int, wanted: Callable[[str], bool] = lambda _group_id: True) -> ChangesAfter:
+        """What is new, of the wanted groups, to a reader that has everything up to that id, all from one moment.
 
         An id that is not assigned yet comes from an earlier process whose clock was ahead: all changes here are new.
         """
         with self._lock:
-            after = self._first_id - 1 if self._first_id and change_id > self._last_id else change_id
-            changes = list(takewhile(lambda one: one.id > after, reversed(self._changes)))[::-1]
-            missed = [name for _, name in takewhile(lambda one: one[0] > after, reversed(self._dropped))]
-            return ChangesAfter(after, changes, missed, self._changes[-1].id if self._changes else 0)
+            after = self._begin if self._begin and change_id > self._last_id else change_id
+            kept = takewhile(lambda one: one.id > after, reversed(self._changes))
+            dropped = takewhile(lambda one: one[0] > after, reversed(self._dropped))
+            later: Counter[int] = Counter()
+
+            def is_new(poll_id: int, group_id: str) -> int:
+                """The id of a change, newest first; 0 for one that is not wanted or not new."""
+                if not wanted(group_id):
+                    return 0
+                found = poll_id - min(later[poll_id], self._most - 1)  # so many are kept: the others share an id
+                later[poll_id] += 1
+                return found if found > after else 0
+
+            changes = [replace(one, id=new) for one in kept if (new := is_new(one.id, one.group_id))]
+            missed = [name for poll_id, name in dropped if is_new(poll_id, name)]
+            return ChangesAfter(after, changes[::-1], missed, self._last_id)
 
     def last_id(self) -> int:
-        """The id of the last change; 0 before the first."""
+        """The id up to which there is nothing to look for now; 0 before the first poll."""
         with self._lock:
-            return self._changes[-1].id if self._changes else 0
+            return self._last_id
 
     def _change(self, health: Health, codes: Mapping[str, int], name: str, change_id: int) -> VerdictChange:
         finding = health.groups[health.snapshot.by_group[name]].finding if name in codes else None

@@ -85,12 +85,12 @@ class VisibleChanges(VerdictChanges):
         super().__init__()
         self._whole, self._sees = changes, sees
 
-    def after(self, change_id: int) -> ChangesAfter:
-        """What is new to somebody who has read up to that id."""
-        return self._whole.after(change_id).of(self._sees)
+    def after(self, change_id: int, wanted: Sees = lambda _group_id: True) -> ChangesAfter:
+        """What is new to somebody who has read up to that id; ids do not count the changes of others."""
+        return self._whole.after(change_id, lambda group_id: self._sees(group_id) and wanted(group_id))
 
     def last_id(self) -> int:
-        """The id of the last change of any group, up to which there is nothing to look for. Not to be shown."""
+        """The id up to which there is nothing to look for."""
         return self._whole.last_id()
 
 

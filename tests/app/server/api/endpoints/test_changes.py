@@ -13,7 +13,7 @@ from app.server.access.visible import VisibleChanges
 from app.server.api import event_stream
 from app.server.api.endpoints import changes as api
 from app.server.api.openapi import PREFIX
-from lag.polling.verdict_changes import VerdictChanges
+from lag.polling.verdict_changes import MOST_CHANGES, VerdictChanges
 from tests.app.server.api.conformity import ask, check, operation
 from tests.app.server.api.reports import NOW_MS, installed, report, source_of
 from tests.app.server.client import Request, request, requests
@@ -35,21 +35,21 @@ def _served() -> Iterator[None]:
 def test_changes_are_listed_oldest_first() -> None:
     answer = ask(CHANGES).json
     assert [(each["id"] - NOW_MS, each["group_id"], each["before"], each["after"]) for each in answer["changes"]] == [
-        (1, "__internal", None, "no_members"),
-        (2, "billing", None, "stopped"),
-        (3, "newcomer", None, "never_committed"),
-        (4, "reports", None, "no_members"),
+        (-3, "__internal", None, "no_members"),
+        (-2, "billing", None, "stopped"),
+        (-1, "newcomer", None, "never_committed"),
+        (0, "reports", None, "no_members"),
     ]
-    assert (answer["last_id"], answer["missed"]) == (NOW_MS + 4, 0)
+    assert (answer["last_id"], answer["missed"]) == (NOW_MS, 0)
 
 
 @pytest.mark.parametrize(
     ("query", "ids", "last"),
     [
-        (f"after={NOW_MS + 2}", [3, 4], 4),
-        ("group=billing", [2], 2),
-        ("limit=1", [1], 1),
-        (f"after={NOW_MS + 4}", [], 4),
+        (f"after={NOW_MS - 2}", [-1, 0], 0),
+        ("group=billing", [-2], -2),
+        ("limit=1", [-3], -3),
+        (f"after={NOW_MS}", [], 0),
     ],
 )
 def test_only_what_is_asked_for_is_listed(query: str, ids: list[int], last: int) -> None:
@@ -74,32 +74,32 @@ def events(query: str = "", until: str = "", **headers: str) -> list[dict[str, A
 
 
 def test_events_begin_after_the_id_and_only_of_the_group() -> None:
-    assert [each["group_id"] for each in events(f"after={NOW_MS + 2}", "reports")] == ["newcomer", "reports"]
+    assert [each["group_id"] for each in events(f"after={NOW_MS - 2}", "reports")] == ["newcomer", "reports"]
     assert [each["group_id"] for each in events("after=0&group=billing", "billing")] == ["billing"]
 
 
 def test_changes_that_are_no_longer_kept_are_counted() -> None:
     read = report()
-    kept = VerdictChanges(most=1)
+    kept = VerdictChanges(most=2)
     kept.observe(read.health)
     with installed(replace(source_of(demo=read), changes={"demo": kept})):
-        listed = ask(CHANGES, f"after={NOW_MS + 1}").json
-        sent = request("GET", f"{PREFIX}{CHANGES}/stream", f"after={NOW_MS + 1}", until="reports").text
-    assert ([each["group_id"] for each in listed["changes"]], listed["missed"]) == (["reports"], 2)
+        listed = ask(CHANGES, f"after={NOW_MS - 2}").json
+        sent = request("GET", f"{PREFIX}{CHANGES}/stream", f"after={NOW_MS - 2}", until="reports").text
+    assert ([each["group_id"] for each in listed["changes"]], listed["missed"]) == (["newcomer", "reports"], 2)
     assert 'event: missed\ndata: {"missed":2}\n\nid: ' in sent
 
 
 def test_a_client_that_comes_back_continues_after_its_last_event() -> None:
-    found = events("after=0", "reports", Last_Event_ID=str(NOW_MS + 3))
+    found = events("after=0", "reports", Last_Event_ID=str(NOW_MS - 1))
     assert [each["group_id"] for each in found] == ["reports"]
 
 
 def test_a_client_from_before_the_clock_was_set_back_gets_all_that_is_kept() -> None:
     ahead = NOW_MS + 300_000
     listed = ask(CHANGES, f"after={ahead}").json
-    assert ([each["id"] - NOW_MS for each in listed["changes"]], listed["last_id"]) == ([1, 2, 3, 4], NOW_MS + 4)
-    assert ask(CHANGES, f"after={ahead}&group=none").json["last_id"] == NOW_MS
-    assert [each["id"] - NOW_MS for each in events(until="reports", Last_Event_ID=str(ahead))] == [1, 2, 3, 4]
+    assert ([each["id"] - NOW_MS for each in listed["changes"]], listed["last_id"]) == ([-3, -2, -1, 0], NOW_MS)
+    assert ask(CHANGES, f"after={ahead}&group=none").json["last_id"] == NOW_MS - MOST_CHANGES
+    assert [each["id"] - NOW_MS for each in events(until="reports", Last_Event_ID=str(ahead))] == [-3, -2, -1, 0]
 
 
 def sent_by(kept: VerdictChanges, after: int, group_id: str | None, *polls: Callable[[], None]) -> list[dict[str, Any]]:
@@ -208,7 +208,7 @@ def test_a_client_too_many_is_asked_to_come_back(monkeypatch: pytest.MonkeyPatch
 def test_events_end_when_the_server_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter([False, True])
     monkeypatch.setattr(api, "is_stopping", lambda: next(answers))
-    assert [each["group_id"] for each in events(f"after={NOW_MS + 3}", until="nothing of this")] == ["reports"]
+    assert [each["group_id"] for each in events(f"after={NOW_MS - 1}", until="nothing of this")] == ["reports"]
 
 
 def test_streams_that_ended_no_longer_count() -> None:
