@@ -1,6 +1,6 @@
 """The answers of the brokers -> one immutable snapshot."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -18,7 +18,7 @@ from lag.model import (
     Problem,
     is_internal_group,
 )
-from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
+from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionRows, problem_code
 from lag.partition_lag import Catalog, CommittedRows, LogOffsetRows, end_offsets, offset_table, partition_key
 from lag.verdict.rules.status_rules import UNREAD_CODES
 
@@ -45,14 +45,13 @@ def snapshot(read: Read) -> ClusterSnapshot:
     groups = sorted(read.groups, key=lambda group: group.group_id)
     table = _table(read, groups)
     built = tuple(_group(read, table, number, group) for number, group in enumerate(groups))
-    whole = not read.problems and all(group.complete for group in built)
     return ClusterSnapshot(
         cluster=read.cluster,
         cluster_id=read.metadata.cluster_id,
         number=read.number,
         at_ms=read.at_ms,
         took_s=read.took_s,
-        complete=whole and not np.isin(table.ends.problem, UNREAD_CODES).any(),
+        complete=is_complete(read.problems, built, table.ends),
         brokers=read.brokers,
         controller=read.metadata.controller,
         groups=built,
@@ -61,6 +60,12 @@ def snapshot(read: Read) -> ClusterSnapshot:
         problems=read.problems,
         offsets_leaders=_offsets_leaders(read.metadata),
     )
+
+
+def is_complete(problems: Sequence[Problem], groups: Sequence[GroupSnapshot], ends: EndOffsets) -> bool:
+    """Whether every broker, group and partition could be read."""
+    is_read = not problems and all(group.complete for group in groups)
+    return is_read and not bool(np.isin(ends.problem, UNREAD_CODES).any())
 
 
 def _offsets_leaders(metadata: Metadata) -> tuple[int | None, ...]:

@@ -20,9 +20,8 @@ class VerdictChange:
     """A group has another verdict than in the poll before.
 
     `before` and `after` are None where there is no verdict: with too few polls, or if the group does not exist.
-    `number` and `at_ms` are those of the snapshot. Ids grow, also over restarts of the process, unless the clock was set
-    back between them: see `VerdictChanges.after`. They are times in ms and count no change of a group that a reader
-    does not want.
+    `number` and `at_ms` are those of the snapshot. Ids grow, also over restarts of the process, unless the clock was
+    set back between them: see `VerdictChanges.after`. They are times in ms.
     """
 
     id: int

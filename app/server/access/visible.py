@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
+from lag.errors import ConfigError
 from lag.lazy_sequence import LazySequence
 from lag.merged_problems import merged
 from lag.model import ClusterSnapshot, Scope
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
     from lag.generations.recorded import FollowStatus, Recording
     from lag.offsets import Ints, OffsetTable
     from lag.polling.report import CollectorStatus, Report
-    from lag.verdict.health import GroupColumns, Health
+    from lag.verdict.health import GroupColumns, Health, Openings
     from lag.verdict.window.sample_window import Window
 
 Sees = Callable[[str], bool]
 """Whether the group with that id may be seen."""
 
 T = TypeVar("T")
+
+POLICY_PROBLEM = ConfigError("The policy file is invalid; its last valid version remains in effect")
+"""What is wrong in it may be in a line about a group that may not be seen."""
 
 
 class VisibleFeed:
@@ -100,13 +104,23 @@ def visible_rebalances(its: "RecentRebalances", sees: Sees) -> "RecentRebalances
 
 
 def visible_report(report: "Report", sees: Sees) -> "Report":
-    """The report as if the cluster had only the groups that may be seen."""
-    snapshot = report.snapshot
-    numbers = [number for number, group in enumerate(snapshot.groups) if sees(group.group_id)]
-    rows = _rows(snapshot.offsets, numbers)
-    seen = _snapshot(snapshot, numbers, rows)
-    health = _health(report.health, seen, numbers, rows)
-    return replace(report, snapshot=seen, health=health, window=_window(report.window, rows))
+    """The report as if the cluster had only the groups that may be seen.
+
+    Each part is made of fields that are named here, none is copied with `replace`: a column that is added later and
+    forgotten here is not handed out at all, and the test of all fields says so.
+    """
+    from lag.polling.report import Report
+
+    whole = report.snapshot
+    numbers = [number for number, group in enumerate(whole.groups) if sees(group.group_id)]
+    rows = _rows(whole.offsets, numbers)
+    snapshot = _snapshot(whole, numbers, rows)
+    return Report(
+        snapshot=snapshot,
+        health=_health(report.health, snapshot, numbers, rows),
+        window=_window(report.window, rows),
+        policy_problem=None if report.policy_problem is None else POLICY_PROBLEM,
+    )
 
 
 def _rows(table: "OffsetTable", numbers: Sequence[int]) -> "Ints":
@@ -116,20 +130,39 @@ def _rows(table: "OffsetTable", numbers: Sequence[int]) -> "Ints":
     return np.fromiter(chain.from_iterable(of_groups), np.int64)
 
 
-def _snapshot(snapshot: ClusterSnapshot, numbers: Sequence[int], rows: "Ints") -> ClusterSnapshot:
-    groups = tuple(snapshot.groups[number] for number in numbers)
-    others = tuple(problem for problem in snapshot.problems if problem.scope is not Scope.GROUP)
+def _snapshot(whole: ClusterSnapshot, numbers: Sequence[int], rows: "Ints") -> ClusterSnapshot:
+    from lag.cluster.assemble import is_complete
+
+    groups = tuple(whole.groups[number] for number in numbers)
+    others = tuple(problem for problem in whole.problems if problem.scope is not Scope.GROUP)
     own = merged(problem for group in groups for problem in group.problems if problem.scope is Scope.GROUP)
-    offsets = _offsets(snapshot.offsets, numbers, rows)
-    return replace(snapshot, groups=groups, offsets=offsets, problems=(*others, *own))
+    problems = (*others, *own)
+    return ClusterSnapshot(
+        cluster=whole.cluster,
+        cluster_id=whole.cluster_id,
+        number=whole.number,
+        at_ms=whole.at_ms,
+        took_s=whole.took_s,
+        complete=whole.complete or is_complete(problems, groups, whole.offsets.ends),
+        brokers=whole.brokers,
+        controller=whole.controller,
+        groups=groups,
+        topics=whole.topics,
+        offsets=_offsets(whole.offsets, numbers, rows),
+        problems=problems,
+        offsets_leaders=whole.offsets_leaders,
+    )
 
 
 def _offsets(table: "OffsetTable", numbers: Sequence[int], rows: "Ints") -> "OffsetTable":
     import numpy as np
 
+    from lag.offsets import OffsetTable
+
     sizes = [0, *(table.rows(number).stop - table.rows(number).start for number in numbers)]
-    return replace(
-        table,
+    return OffsetTable(
+        at_ms=table.at_ms,
+        ends=table.ends,
         bounds=np.cumsum(sizes, dtype=np.int64),
         end=table.end[rows],
         committed=table.committed[rows],
@@ -141,16 +174,16 @@ def _offsets(table: "OffsetTable", numbers: Sequence[int], rows: "Ints") -> "Off
 
 
 def _health(health: "Health", snapshot: ClusterSnapshot, numbers: Sequence[int], rows: "Ints") -> "Health":
-    import numpy as np
+    """Without `needs_marker_check` and `onsets`: only the next poll needs them."""
+    from lag.verdict.health import Health
 
-    return replace(
-        health,
+    return Health(
         snapshot=snapshot,
+        times_ms=health.times_ms,
         groups=Picked(health.groups, numbers),
         group_partitions=lambda number: health.group_partitions(numbers[number]),
-        needs_marker_check=np.empty(0, np.int64),
         columns=_columns(health.columns, numbers),
-        onsets=None,
+        openings=None if health.openings is None else _openings(health.openings, numbers),
         remainders=None if health.remainders is None else health.remainders[rows],
     )
 
@@ -158,9 +191,10 @@ def _health(health: "Health", snapshot: ClusterSnapshot, numbers: Sequence[int],
 def _columns(columns: "GroupColumns", numbers: Sequence[int]) -> "GroupColumns":
     import numpy as np
 
+    from lag.verdict.health import GroupColumns
+
     chosen = np.array(numbers, np.int64)
-    return replace(
-        columns,
+    return GroupColumns(
         status=columns.status[chosen],
         time_lag_s=columns.time_lag_s[chosen],
         drain_s=columns.drain_s[chosen],
@@ -169,11 +203,26 @@ def _columns(columns: "GroupColumns", numbers: Sequence[int]) -> "GroupColumns":
     )
 
 
+def _openings(openings: "Openings", numbers: Sequence[int]) -> "Openings":
+    from lag.verdict.health import Openings
+
+    now = {number: at for at, number in enumerate(numbers)}
+    return Openings(
+        opened=frozenset(now[number] for number in openings.opened if number in now),
+        hidden={now[number]: status for number, status in openings.hidden.items() if number in now},
+    )
+
+
 def _window(window: "Window", rows: "Ints") -> "Window":
-    return replace(
-        window,
+    from lag.verdict.window.sample_window import Window
+
+    return Window(
+        times_ms=window.times_ms,
         end=window.end[rows],
         committed=tuple(column[rows] for column in window.committed),
+        log_start=window.log_start,
+        log_end=window.log_end,
+        held=tuple(column[rows] for column in window.held),
         waiting=None if window.waiting is None else window.waiting.of_rows(rows),
     )
 

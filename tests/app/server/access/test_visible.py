@@ -1,7 +1,7 @@
 """What is left of a report, and of everything made of it, for somebody who may see some groups."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,18 @@ from app.server.access.visitor import Grant, Role, Visitor, answering
 from app.server.api.endpoints.groups import group_health, judged_summary, left_of
 from app.server.routes import ROUTES
 from app.server.settings import Settings
+from lag.errors import ConfigError
+from lag.lazy_sequence import LazySequence
+from lag.model import Problem, Scope
 from lag.polling.report import Report
 from lag.polling.verdict_changes import VerdictChanges
+from lag.verdict.health import Openings
+from lag.verdict.status import Status
 from tests.app import feeds, synthetic
 from tests.app.server.api.reports import groups, report
 from tests.app.server.asgi_client import Asked, answer
 from tests.app.server.client import Answer
+from tests.support.known import known
 
 WHOLE = report()
 NAMES = sorted(groups(0))
@@ -55,6 +61,89 @@ def test_the_groups_that_may_be_seen_are_as_before_and_the_others_are_gone(seen:
     for name in set(NAMES) - set(seen):
         assert visible.snapshot.group(name) is None
         assert visible.health.group(name) is None
+
+
+def whole_report() -> Report:
+    """A report in which every field has a value of its own: none is the default that it would have without one."""
+    rows, groups = len(WHOLE.snapshot.offsets), len(WHOLE.snapshot.groups)
+    polls = range(len(WHOLE.window.times_ms))
+    held = tuple((np.arange(rows) + poll) % 3 == 0 for poll in polls)
+    openings = Openings(frozenset(range(0, groups, 2)), dict.fromkeys(range(1, groups, 2), Status.STOPPED))
+    remainders = np.arange(rows, dtype=np.uint8)
+    problem = Problem("timeout", Scope.BROKER, "2", "no answer")
+    snapshot = replace(WHOLE.snapshot, problems=(problem,), offsets_leaders=(1, None), complete=False)
+    health = replace(WHOLE.health, snapshot=snapshot, openings=openings, remainders=remainders)
+    return Report(snapshot, health, replace(WHOLE.window, held=held), ConfigError("line 3: groups: 'search-*'"))
+
+
+WITHHELD = {"health.needs_marker_check", "health.onsets", "policy_problem"}
+"""What only the next poll needs of the verdicts, and what may name a group."""
+
+
+def columns_of(its: Any, path: str = "") -> dict[str, Any]:
+    """Every field of the report, by its path; tables are taken apart."""
+    found = {}
+    for name in its._fields if isinstance(its, tuple) else [field.name for field in fields(its)]:
+        value = getattr(its, name)
+        is_table = is_dataclass(value) or hasattr(value, "_fields")
+        if f"{path}{name}" not in WITHHELD:
+            found |= columns_of(value, f"{path}{name}.") if is_table else {f"{path}{name}": value}
+    return found
+
+
+def text_of(value: Any, call: int) -> str:
+    """For comparison; `group_partitions` is what it returns for a number."""
+    if callable(value):
+        value = [repr(one) for one in value(call)]
+    return repr(list(value) if isinstance(value, LazySequence) else value)
+
+
+def test_who_sees_every_group_has_every_column_as_it_is() -> None:
+    """Fails where a column was added to a table and forgotten in `visible`."""
+    whole = whole_report()
+    seen = columns_of(visible_report(whole, lambda _group_id: True))
+    for path, value in columns_of(whole).items():
+        assert text_of(seen[path], 1) == text_of(value, 1), path
+
+
+def test_each_field_of_the_report_of_that_test_differs_from_its_default() -> None:
+    whole = whole_report()
+    for table in (whole, whole.snapshot, whole.snapshot.offsets, whole.health, whole.window):
+        for field in fields(table):
+            if field.init and field.name not in ("needs_marker_check", "onsets"):
+                default = field.default_factory() if field.default_factory is not MISSING else field.default
+                assert repr(getattr(table, field.name)) != repr(default), field.name
+
+
+@given(st.lists(st.sampled_from(NAMES), unique=True))
+def test_every_column_has_the_rows_of_the_groups_that_may_be_seen(seen: Sequence[str]) -> None:
+    whole = whole_report()
+    visible = visible_report(whole, seen.__contains__)
+    assert visible.health.openings is not None
+    for name in seen:
+        number, before = visible.snapshot.by_group[name], whole.snapshot.by_group[name]
+        rows, old = visible.snapshot.offsets.rows(number), whole.snapshot.offsets.rows(before)
+        assert repr(columns_of(visible.window.rows(rows))) == repr(columns_of(whole.window.rows(old)))
+        assert known(visible.health.remainders)[rows].tolist() == known(whole.health.remainders)[old].tolist()
+        openings, all_openings = visible.health.openings, known(whole.health.openings)
+        assert (number in openings.opened) == (before in all_openings.opened)
+        assert openings.hidden.get(number) == all_openings.hidden.get(before)
+    assert len(visible.window.held[0]) == len(visible.snapshot.offsets)
+    assert sorted({*visible.health.openings.opened, *visible.health.openings.hidden}) == list(range(len(seen)))
+    assert "search" not in str(visible.policy_problem)
+
+
+def test_a_poll_is_complete_for_who_sees_all_that_could_be_read() -> None:
+    groups = WHOLE.snapshot.groups
+    denied = replace(groups[0], complete=False, problems=(Problem("gone", Scope.GROUP, groups[0].group_id, "…"),))
+    snapshot = replace(WHOLE.snapshot, groups=(denied, *groups[1:]), problems=denied.problems, complete=False)
+    ends = replace(snapshot.offsets.ends, problem=np.zeros_like(snapshot.offsets.ends.problem))
+    snapshot = replace(snapshot, offsets=replace(snapshot.offsets, ends=ends))
+    made = replace(WHOLE, snapshot=snapshot)
+    assert not visible_report(made, denied.group_id.__eq__).snapshot.complete
+    assert visible_report(made, denied.group_id.__ne__).snapshot.complete
+    broken = replace(snapshot, problems=(*denied.problems, Problem("timeout", Scope.BROKER, "2", "no answer")))
+    assert not visible_report(replace(made, snapshot=broken), denied.group_id.__ne__).snapshot.complete
 
 
 def test_problems_name_only_groups_that_may_be_seen() -> None:
