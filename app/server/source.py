@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from app.server.access.visible import VisibleChanges, VisibleFeed
+from app.server.access.visible import VisibleChanges, VisibleControls, VisibleFeed
 from app.server.access.visitor import Grant, Role, Visitor, of_request
 from app.server.feed import Feed
 from app.server.settings import Settings
@@ -44,7 +44,7 @@ class Source:
 
     settings: Settings
     feeds: Mapping[str, Feed]
-    demo: "Controls | None" = None
+    demo: "Controls | VisibleControls | None" = None
     versions: Mapping[str, str] = field(default_factory=dict)
     connections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     changes: Mapping[str, "VerdictChanges"] = field(default_factory=dict)
@@ -139,14 +139,13 @@ def _granted(grants: tuple[Grant, ...]) -> Source:
     hidden = [name for name in names if not visitor.sees_all(name)]
     sees = {name: partial(visitor.may, Role.VIEWER, name) for name in hidden}
     clusters = tuple(cluster for cluster in whole.settings.clusters if visitor.sees_cluster(cluster.name))
-    is_operator = any(grant.role.includes(Role.OPERATOR) for grant in grants)
     return replace(
         whole,
         settings=whole.settings.model_copy(update={"clusters": clusters}),
         feeds={
             name: VisibleFeed(whole.feeds[name], sees[name]) if name in sees else whole.feeds[name] for name in names
         },
-        demo=whole.demo if is_operator else None,
+        demo=_demo(whole, visitor),
         connections={name: whole.connections[name] for name in names if name in whole.connections},
         changes={
             name: VisibleChanges(whole.changes[name], sees[name]) if name in sees else whole.changes[name]
@@ -155,3 +154,12 @@ def _granted(grants: tuple[Grant, ...]) -> Source:
         },
         notifier=None if hidden or len(names) < len(whole.feeds) else whole.notifier,
     )
+
+
+def _demo(whole: Source, visitor: Visitor) -> "Controls | VisibleControls | None":
+    """The controls of the demo, whose cluster is the only one, for the groups that the visitor may operate."""
+    operators = Visitor(grants=tuple(grant for grant in visitor.grants if grant.role.includes(Role.OPERATOR)))
+    names = [name for name in whole.feeds if operators.sees_cluster(name)]
+    if whole.demo is None or not operators.grants or all(map(operators.sees_all, names)):
+        return whole.demo if operators.grants else None
+    return VisibleControls(whole.demo, lambda group_id: any(operators.may(Role.OPERATOR, n, group_id) for n in names))

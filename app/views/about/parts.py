@@ -110,6 +110,10 @@ def policy_problem(page: state.Shown) -> None:
         widgets.line(":orange", "error", "The policy file is invalid", rest)
 
 
+NOT_ALL_SEEN = "What is wrong in it is shown to admins who see every group"
+"""A pattern in it may be the name of a group."""
+
+
 def visitor() -> None:
     """Who is logged in, and the button to log out; nothing without a login."""
     its, access = source.current().visitor, source.installed().access
@@ -121,7 +125,8 @@ def visitor() -> None:
         if access.providers:
             st.button("Log out", key="log_out", on_click=st.logout, type="tertiary", icon=":material/logout:")
     for problem in access.problems() if its.is_admin else ():
-        rest = f"{formats.md(str(problem))}. The last valid version remains in effect."
+        what = str(problem) if source.current().sees_everything else NOT_ALL_SEEN
+        rest = f"{formats.md(what)}. The last valid version remains in effect."
         widgets.line(":orange", "error", "A login file is invalid", rest)
 
 

@@ -1,7 +1,7 @@
 """The pieces of the Audit page."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import pandas as pd
@@ -50,7 +50,7 @@ def listed() -> Listed:
     except HistoryError as error:
         problem = str(error)
     newest = sorted(found.values(), key=lambda event: event.at_ms, reverse=True)
-    seen = [event for event in newest[:MOST] if _is_seen(its, event)]
+    seen = _told(its, [event for event in newest[:MOST] if _is_seen(its, event)])
     next_ms = newest[MOST].at_ms + 1 if len(newest) > MOST else None  # several events may have the same time
     return Listed(seen, next_ms, problem)
 
@@ -64,6 +64,36 @@ def _is_seen(its: source.Source, event: AuditEvent) -> bool:
     if event.cluster is None:
         return True
     return event.cluster in its.feeds and (event.group is None or its.sees(event.cluster, event.group))
+
+
+NOT_SHOWN = "not shown: it may name a group or cluster that your roles do not cover"
+
+
+def _told(its: source.Source, events: Sequence[AuditEvent]) -> list[AuditEvent]:
+    """The events, for an admin of some groups without the texts that may name others: paths, patterns, errors."""
+    if its.sees_everything:
+        return list(events)
+    hidden = _hidden_names(its)
+    return [event if _is_told(event, hidden) else replace(event, plan_id=None, detail=NOT_SHOWN) for event in events]
+
+
+def _is_told(event: AuditEvent, hidden: Collection[str]) -> bool:
+    """Whether nothing is said, or it is about one group, and no other one is named."""
+    text = f"{event.detail} {event.plan_id or ''}"
+    return not text.strip() or (event.group is not None and not any(name in text for name in hidden))
+
+
+def _hidden_names(its: source.Source) -> Collection[str]:
+    """The clusters of this server and their groups that the visitor does not see."""
+    whole = source.installed().feeds
+    reports = {name: feed.latest() for name, feed in whole.items()}
+    groups = {
+        group.group_id
+        for name, report in reports.items()
+        for group in (report.snapshot.groups if report is not None else ())
+        if not its.sees(name, group.group_id)
+    }
+    return groups | (whole.keys() - its.feeds.keys())
 
 
 def pages(shown: Listed) -> None:

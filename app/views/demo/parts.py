@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app.server import source
+from app.server.access.visible import VisibleControls
 from app.ui import formats, state, verdicts, widgets
 from app.ui.groups import predictions
 from assignors.whatif.events import AddPartitions, Crash
@@ -18,7 +19,7 @@ _ANSWERS = "_demo_said"
 _KEPT = 3
 
 
-def _controls() -> Controls:
+def _controls() -> Controls | VisibleControls:
     controls = source.current().demo
     if controls is None:
         raise EmbeddedError("There is no demo workload", "Start one with `groupscope up`.")
@@ -157,11 +158,13 @@ def topic_actions(running: Running) -> None:
 
 
 def cases(page: state.Shown, running: Running | None) -> pd.DataFrame:
-    """One row per case: what you should see after what was done here, and what is seen now."""
-    health = page.report.health
+    """One row per case of a group that the visitor may see: what you should see now, and what is seen."""
+    health, its = page.report.health, source.current()
     deleted = PLAYABLE_TOPICS - {topic.name for topic in running.topics} if running is not None else ()
     rows = []
     for case in describe(deleted):
+        if not its.sees(page.cluster, case.group_id):
+            continue
         now = health.group(case.group_id)
         seen = verdicts.VERDICTS[now.finding.status].label if now else None
         should = verdicts.VERDICTS[case.status].label

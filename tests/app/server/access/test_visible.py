@@ -20,7 +20,8 @@ from app.server.routes import ROUTES
 from app.server.settings import Settings
 from lag.errors import ConfigError
 from lag.lazy_sequence import LazySequence
-from lag.model import Problem, Scope
+from lag.model import UNAUTHORIZED, Problem, Scope
+from lag.offsets import PartitionProblem, problem_code
 from lag.polling.report import Report
 from lag.polling.verdict_changes import VerdictChanges
 from lag.verdict.health import Openings
@@ -82,8 +83,8 @@ WITHHELD = {"health.needs_marker_check", "health.onsets", "policy_problem"}
 
 def columns_of(its: Any, path: str = "") -> dict[str, Any]:
     """Every field of the report, by its path; tables are taken apart."""
-    found = {}
-    for name in its._fields if isinstance(its, tuple) else [field.name for field in fields(its)]:
+    found: dict[str, Any] = {}
+    for name in getattr(its, "_fields", None) or [field.name for field in fields(its)]:
         value = getattr(its, name)
         is_table = is_dataclass(value) or hasattr(value, "_fields")
         if f"{path}{name}" not in WITHHELD:
@@ -144,6 +145,26 @@ def test_a_poll_is_complete_for_who_sees_all_that_could_be_read() -> None:
     assert visible_report(made, denied.group_id.__ne__).snapshot.complete
     broken = replace(snapshot, problems=(*denied.problems, Problem("timeout", Scope.BROKER, "2", "no answer")))
     assert not visible_report(replace(made, snapshot=broken), denied.group_id.__ne__).snapshot.complete
+
+
+def test_topics_that_only_the_commits_of_hidden_groups_name_are_gone() -> None:
+    visible = visible_report(WHOLE, "billing".__eq__)
+    ends = visible.snapshot.offsets.ends
+    assert (WHOLE.snapshot.offsets.ends.topics, ends.topics) == (("clicks", "gone", "orders"), ("clicks", "orders"))
+    assert [str(ends.tp(row)) for row in range(len(ends))] == ["clicks-0", "orders-0", "orders-1"]
+    assert not ends.has("gone", 0)
+    assert {len(ends.log_end), *map(len, visible.window.log_end), *map(len, visible.window.log_start)} == {3}
+    assert visible_report(WHOLE, "reports".__eq__).snapshot.offsets.ends.has("gone", 0)
+
+
+def test_of_topics_that_may_not_be_described_those_of_hidden_groups_are_not_named() -> None:
+    table = WHOLE.snapshot.offsets
+    code = problem_code(PartitionProblem.UNAUTHORIZED)
+    offsets = replace(table, problem=np.full_like(table.problem, code))
+    denied = Problem(UNAUTHORIZED, Scope.TOPIC, "gone, orders", "not authorised", affected=2)
+    made = replace(WHOLE, snapshot=replace(WHOLE.snapshot, offsets=offsets, problems=(denied,)))
+    (problem,) = visible_report(made, "billing".__eq__).snapshot.problems
+    assert (problem.subject, problem.affected) == ("orders", 1)
 
 
 def test_problems_name_only_groups_that_may_be_seen() -> None:
