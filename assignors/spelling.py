@@ -33,7 +33,12 @@ def closest(word: str, words: Iterable[str], similarity: float = SIMILARITY) -> 
 
 
 def suggestion(word: str, words: Iterable[str]) -> str:
-    """` Did you mean 'topics'?`; if no word is close, all words if there are only a few."""
+    """` Did you mean 'topics'?`; if no word is close, all words if there are only a few.
+
+    "" for a word that is too long to be a name.
+    """
+    if len(word) > MAX_COMPARED_LETTERS:
+        return ""
     known = list(words)
     if (close := closest(word, known)) is not None:
         return f" Did you mean {shown(close)!r}?"

@@ -13,7 +13,7 @@ def find_lines(stream: Iterator[Token], paths: Iterable[Path]) -> Mapping[Path, 
     The stream is read up to the last of them.
     """
     paths = list(paths)
-    wanted = {above for path in paths for above in _ancestors(path)}
+    wanted = {(), *(above for path in paths for above in _ancestors(path))}
     root = next(stream)
     lines = {(): root.line, **dict(islice(_places(root, stream, (), wanted), len(wanted) - 1))}
     return {path: next(lines[above] for above in _ancestors(path) if above in lines) for path in paths}
