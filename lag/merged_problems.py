@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from lag.model import Problem
+from lag.model import UNAUTHORIZED, Problem, Scope
 
 NAMES_SHOWN = 3
 
@@ -24,3 +24,9 @@ def _merge(same: list[Problem]) -> Problem:
     more = f" and {count - NAMES_SHOWN:,} more" if count > NAMES_SHOWN else ""
     hint = first.hint.replace(f"{first.scope} {first.subject}", f"these {first.scope}s")
     return replace(first, subject=names + more, hint=hint, affected=count)
+
+
+def of_topics(denied: Iterable[str]) -> list[Problem]:
+    """Topics that groups use and that we may not describe."""
+    cause = "not authorised to describe it: its log end is unknown"
+    return merged(Problem(UNAUTHORIZED, Scope.TOPIC, name, cause, f"Grant DESCRIBE on topic {name}") for name in denied)

@@ -1,6 +1,6 @@
 """The answers of the brokers -> one immutable snapshot."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -18,9 +18,9 @@ from lag.model import (
     Problem,
     is_internal_group,
 )
-from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionRows, problem_code
+from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
 from lag.partition_lag import Catalog, CommittedRows, LogOffsetRows, end_offsets, offset_table, partition_key
-from lag.verdict.rules.status_rules import UNREAD_CODES
+from lag.verdict.rules.status_rules import is_complete
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,6 @@ def snapshot(read: Read) -> ClusterSnapshot:
         problems=read.problems,
         offsets_leaders=_offsets_leaders(read.metadata),
     )
-
-
-def is_complete(problems: Sequence[Problem], groups: Sequence[GroupSnapshot], ends: EndOffsets) -> bool:
-    """Whether every broker, group and partition could be read."""
-    is_read = not problems and all(group.complete for group in groups)
-    return is_read and not bool(np.isin(ends.problem, UNREAD_CODES).any())
 
 
 def _offsets_leaders(metadata: Metadata) -> tuple[int | None, ...]:

@@ -1,13 +1,12 @@
 """The problems of a poll, one per cause."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.cluster.requests.metadata import NO_LEADER, Metadata
 from lag.cluster.requests.poll_client import PollClient
-from lag.merged_problems import merged
-from lag.model import UNAUTHORIZED, Problem, Scope
+from lag.model import Problem, Scope
 
 
 def of_brokers(client: PollClient, meta: Metadata, unlisted: list[Problem]) -> list[Problem]:
@@ -37,9 +36,3 @@ def leaderless(topic: str, partitions: Sequence[int]) -> Problem:
     cause = f"partition {listed} has no leader" if is_one else f"{len(partitions)} partitions have no leader ({listed})"
     hint = f"Start a broker that has a replica of {'it' if is_one else 'them'}"
     return Problem("leaderless", Scope.TOPIC, topic, cause, hint, len(partitions))
-
-
-def of_topics(denied: Iterable[str]) -> list[Problem]:
-    """Topics that groups use and that we may not describe."""
-    cause = "not authorised to describe it: its log end is unknown"
-    return merged(Problem(UNAUTHORIZED, Scope.TOPIC, name, cause, f"Grant DESCRIBE on topic {name}") for name in denied)

@@ -19,7 +19,7 @@ from lag.cluster.requests.coordinators import NOT_VISIBLE, moved, one_per_id
 from lag.cluster.requests.metadata import Metadata
 from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
 from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
-from lag.merged_problems import merged
+from lag.merged_problems import merged, of_topics
 from lag.model import Broker, ClusterSnapshot, GroupType, Problem, Scope, Unread, UnreadRange
 
 RETENTION_EVERY = 30
@@ -192,7 +192,7 @@ class _Poll:
         asked = (group for group in self.groups if group.coordinator not in self.client.failed)
         of_groups = merged([*(problem for group in asked for problem in group.problems), *hidden])
         of_brokers = problems.of_brokers(self.client, self.meta, self.unlisted)
-        return [*of_brokers, *self.moved, *of_groups, *problems.of_topics(denied)]
+        return [*of_brokers, *self.moved, *of_groups, *of_topics(denied)]
 
 
 def _broker(client: PollClient, broker: Broker) -> Broker:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lag.errors import ConfigError, EmbeddedError
 from lag.lazy_sequence import LazySequence
-from lag.merged_problems import merged
+from lag.merged_problems import merged, of_topics
 from lag.model import UNAUTHORIZED, ClusterSnapshot, GroupSnapshot, Problem, Scope
 from lag.polling.verdict_changes import ChangesAfter, VerdictChanges
 
@@ -223,7 +223,7 @@ def _end_rows(whole: ClusterSnapshot, rows: "Ints") -> "Ints":
 
 
 def _snapshot(whole: ClusterSnapshot, numbers: Sequence[int], rows: "Ints", ends: "Ints") -> ClusterSnapshot:
-    from lag.cluster.assemble import is_complete
+    from lag.verdict.rules.status_rules import is_complete
 
     groups = tuple(whole.groups[number] for number in numbers)
     offsets = _offsets(whole.offsets, numbers, rows, ends)
@@ -250,7 +250,6 @@ def _problems(whole: ClusterSnapshot, groups: Sequence[GroupSnapshot], offsets: 
 
     Topics that may not be described are one problem, with the names of some: it is made anew, of those of the groups.
     """
-    from lag.cluster.problems import of_topics
     from lag.offsets import PartitionProblem, problem_code
 
     ends = offsets.ends

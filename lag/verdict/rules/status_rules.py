@@ -28,14 +28,15 @@ commits rarely is quiet only after twice its longest earlier interval. For share
 share-partition start offset (KIP-932).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.model import Remainder
-from lag.offsets import UNKNOWN, Flags, Ints, OffsetTable, PartitionProblem, Problems, problem_code
+from lag.model import GroupSnapshot, Problem, Remainder
+from lag.offsets import UNKNOWN, EndOffsets, Flags, Ints, OffsetTable, PartitionProblem, Problems, problem_code
 from lag.verdict.status import STATUS_CODE, Status, StatusCodes
 from lag.verdict.window import rates
 from lag.verdict.window.rates import Floats, Rates
@@ -59,6 +60,12 @@ WAITS = np.array(
     np.uint8,
 )
 """Statuses that say that records wait, which a check of the log may refute."""
+
+
+def is_complete(problems: Sequence[Problem], groups: Sequence[GroupSnapshot], ends: EndOffsets) -> bool:
+    """Whether a poll could read every broker, group and partition."""
+    is_read = not problems and all(group.complete for group in groups)
+    return is_read and not bool(np.isin(ends.problem, UNREAD_CODES).any())
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from app.ui.group_table import build_group_table
 from app.ui.groups.deletion import of_groups, two_units
 from app.ui.groups.headlines import SOURCES, clock
 from app.views.overview import tables
-from lag.cluster.problems import of_topics
 from lag.cluster.requests.error_codes import group_problem
 from lag.errors import AddressError
+from lag.merged_problems import of_topics
 from lag.model import Remainder
 from lag.verdict.judge import judge
 from lag.verdict.onset import OnsetSource

@@ -1,8 +1,8 @@
 """Refusals of many groups and topics are one problem for each cause."""
 
-from lag.cluster.problems import leaderless, of_topics, without_coordinator
+from lag.cluster.problems import leaderless, without_coordinator
 from lag.cluster.requests.error_codes import group_problem
-from lag.merged_problems import merged
+from lag.merged_problems import merged, of_topics
 from lag.model import Problem, Scope
 
 GROUP_DENIED, TOPIC_DENIED = 30, 29
