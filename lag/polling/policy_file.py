@@ -52,6 +52,7 @@ class _Thresholds(BaseModel):
     min_samples: Samples | None = None
     min_s: Annotated[float, Field(gt=0, le=600), AfterValidator(_spanned)] | None = None
     marker_records: Records | None = None
+    check_records: Records | None = None  # without effect: files of earlier versions have it
     commit_gap_factor: Annotated[float, Field(ge=0, le=100)] | None = None
     trend_samples: Annotated[int, Field(ge=3, le=MIN_SAMPLES)] | None = None
     noise_records: Records | None = None
@@ -66,7 +67,7 @@ class _Thresholds(BaseModel):
 
     def on_top_of(self, policy: GroupPolicy) -> GroupPolicy:
         """The policy with what the file says."""
-        given = self.model_dump(exclude_none=True, exclude={"pattern", "groups"})
+        given = self.model_dump(exclude_none=True, exclude={"pattern", "groups", "check_records"})
         rules = {name: value for name, value in given.items() if name in _RULES}
         others = {name: value for name, value in given.items() if name not in _RULES}
         return replace(policy, rules=replace(policy.rules, **rules), **others)

@@ -31,7 +31,7 @@ def written(file: Path, text: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize("text", ["", "# nothing yet\n", "{}", "lag_floor:\n"])
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", "{}", "lag_floor:\n", "check_records: 20\n"])
 def test_a_file_that_sets_nothing_is_the_default(file: Path, text: str) -> None:
     policy = load_policy(written(file, text))
     assert policy == Policy()
