@@ -60,8 +60,10 @@ class Kernel:
         heappush(self._due, (at_ms, turn, action))
 
     def spend(self, events: int) -> None:
-        """Count what takes as long as so many events."""
+        """Count what takes as long as so many events. Raises EventLimitError as `run_until` does."""
         self._spent += events
+        if self._events + self._spent > MOST_EVENTS:
+            raise EventLimitError(_TOO_LONG.format(MOST_EVENTS, self.now_ms / 1000))
 
     def run_until(self, end_ms: int) -> None:
         """Run all events until `end_ms`, and set the clock to it.

@@ -131,3 +131,12 @@ def test_a_rebalance_counts_for_its_partitions(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(kernel, "MOST_EVENTS", 3_000)
     assert played(group(partitions=5_000), EAGER).unsettled is None
     assert "more than 3,000 events" in str(played(group(partitions=20_000), EAGER).unsettled)
+
+
+def test_a_wait_of_weeks_is_bounded_though_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The group is looked at once a second until it has settled. Found by `make fuzz`."""
+    monkeypatch.setattr(kernel, "MOST_EVENTS", 20_000)
+    weeks = {"simulated.processing.ms": 2**31 - 1, "simulated.restart.ms": 2**31 - 1}
+    timeline = played(replace(group(Event(0, Restart("a"))), protocol=weeks), CONSUMER)
+    assert "more than 20,000 events" in str(timeline.unsettled)
+    assert timeline.end_ms < 20_000_000
