@@ -51,7 +51,7 @@ class SubscribeFile(StrictModel):
     """A member subscribes to these topics, or to those that match the pattern, and to no other."""
 
     id: Text
-    topics: list[TopicName] = absent()
+    topics: Annotated[list[TopicName], Field(fail_fast=True)] = absent()
     pattern: Pattern = absent()
 
     @model_validator(mode="after")

@@ -45,7 +45,7 @@ class JoinFile(StrictModel):
     """A member that joins. `capacity`: how many records a second it can process."""
 
     id: Text
-    topics: list[TopicName] = Field(default_factory=list)
+    topics: Annotated[list[TopicName], Field(fail_fast=True)] = Field(default_factory=list)
     pattern: Pattern | None = None
     instance_id: Text | None = None
     client_id: Text | None = None

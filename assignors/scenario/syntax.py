@@ -89,7 +89,11 @@ def _json_tokens(text: str) -> Iterator[Token]:
 def _yaml_tokens(text: str) -> Iterator[Token]:
     try:
         for event in yaml.parse(text, Loader=_Loader):
-            yield from _yaml_token(event)
+            if type(event) is yaml.ScalarEvent and event.anchor is event.tag is None and event.value != "<<":
+                value = plain(event.value) if event.implicit[0] else event.value  # most of a large file
+                yield Token("=", value, _line(event))
+            else:
+                yield from _yaml_token(event)
     except yaml.MarkedYAMLError as error:
         line = None if error.problem_mark is None else error.problem_mark.line + 1
         raise _refusal(line, f"This is not YAML: {error.problem}.{_hint(error.problem or '')}") from None
@@ -112,7 +116,7 @@ _HINTS = {
 
 
 def _yaml_token(event: yaml.Event) -> Iterator[Token]:
-    line = 1 if event.start_mark is None else event.start_mark.line + 1
+    line = _line(event)
     if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
         raise _refusal(line, "Anchors (&) and aliases (*) are not allowed. Write the value out, or quote it.")
     if isinstance(event, yaml.DocumentStartEvent) and event.tags:
@@ -128,6 +132,10 @@ def _yaml_token(event: yaml.Event) -> Iterator[Token]:
             yield Token("{" if isinstance(event, yaml.MappingStartEvent) else "[", None, line)
         case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
             yield Token("}" if isinstance(event, yaml.MappingEndEvent) else "]", None, line)
+
+
+def _line(event: yaml.Event) -> int:
+    return 1 if event.start_mark is None else event.start_mark.line + 1
 
 
 def plain(word: str) -> str | int | float | bool | None:

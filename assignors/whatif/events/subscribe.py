@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from assignors.patterns import matching
+from assignors.patterns import compiled, matching
 from assignors.spelling import shown, suggestion
 from assignors.whatif.events.action import PLAIN, MemberAction, SimulatedGroup, Wording
 from assignors.whatif.group_state import GroupState, Step
@@ -78,5 +78,5 @@ def doubtful_subscriptions(topics: Sequence[str], pattern: str | None, known: Co
             )
             yield ("topics", number), sentence
         seen.add(topic)
-    if pattern is not None and not matching(pattern, known):
+    if pattern is not None and not any(map(compiled(pattern).fullmatch, known)):
         yield ("pattern",), f"No topic ever matches {shown(pattern)!r}, so nothing is assigned for it."

@@ -2,14 +2,17 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from assignors import fold, load_scenario
 from assignors.model import Member, Topic, TopicPartition
-from assignors.scenario import check_bytes, check_file, dump, examples, schema
+from assignors.patterns import compiled
+from assignors.scenario import ScenarioError, check_bytes, check_file, dump, examples, schema
 from assignors.scenario.schema import ScenarioFile
-from assignors.whatif.events import AddPartitions, Crash, Event, Join, Loads, Scenario, UseAssignor
+from assignors.whatif.events import AddPartitions, Crash, Event, Join, Loads, Scenario, UseAssignor, subscribe
 from tests.assignors.scenario.test_refusals import HEAD, LATER, with_event
 
 
@@ -191,3 +194,28 @@ def test_the_published_schema_has_every_key() -> None:
     assert set(published["properties"]) == set(ScenarioFile.model_fields)
     assert published["required"] == ["schema_version", "name", "assignor"]
     assert published["additionalProperties"] is False
+
+
+def test_a_pattern_is_compared_with_topics_up_to_the_first_that_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+
+    def counted(pattern: str) -> Any:
+        def fullmatch(name: str) -> Any:
+            compared.append(name)
+            return compiled(pattern).fullmatch(name)
+
+        return SimpleNamespace(fullmatch=fullmatch)
+
+    monkeypatch.setattr(subscribe, "compiled", counted)
+    assert list(subscribe.unknown_subscriptions((), "t[0-9]+", [f"t{number}" for number in range(10_000)])) == []
+    assert compared == ["t0"]
+
+
+def test_of_a_list_of_wrong_topics_the_first_is_named() -> None:
+    file = {**HEAD_OF_JSON, "members": [{"id": "m", "topics": [1] * 100_000}]}
+    with pytest.raises(ScenarioError) as refusal:
+        check_bytes(json.dumps(file).encode(), "a.json")
+    assert [problem.path for problem in refusal.value.problems] == ["members[0].topics[0]"]
+
+
+HEAD_OF_JSON = {"schema_version": 1, "name": "x", "assignor": "range"}
