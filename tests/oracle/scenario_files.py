@@ -315,7 +315,10 @@ def uses(scenario: Scenario, data: bytes) -> Iterator[tuple[str, Callable[[], ob
     for protocol in PROTOCOLS:
         yield f"simulate {protocol}", partial(_simulated, scenario, protocol)
     yield "the lab", partial(_played, scenario)
-    yield "POST /what-if", partial(_answered, WHAT_IF, data, {"assignors": ["all"], "plugins": []})
+    yield (
+        "POST /what-if",
+        partial(_answered, WHAT_IF, data, {"assignors": ["all"], "plugins": [], "plugin_memory_mb": 2_000}),
+    )
     simulated = {"protocols": [], "seed": 1, "latency_ms": 0}
     yield "POST /simulate", partial(_answered, SIMULATE, data, simulated)
     yield "the What-if page", partial(_compared, scenario)
