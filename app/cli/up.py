@@ -109,7 +109,7 @@ class _Watch:
     def _report(self, what: object, sentence: str) -> None:
         if what not in self._reported:
             self._reported.add(what)
-            note(f"warning: {sentence}")
+            warn(sentence)
 
     def _end(self, why: EmbeddedError, after_s: float) -> None:
         from app.server import source
