@@ -167,7 +167,9 @@ def test_no_transaction_is_aborted_at_a_last_stable_offset_that_is_unknown() -> 
 def test_the_commands_end_a_transaction_that_hangs_on_five_partitions(kafka: EmbeddedKafka) -> None:
     topic, group = unique("hangs"), unique("reader")
     make_topic(kafka.bootstrap_servers, topic, 5)
-    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, transactional_id=topic)
+    producer = KafkaProducer(
+        bootstrap_servers=kafka.bootstrap_servers, transactional_id=topic, transaction_timeout_ms=600_000
+    )
     producer.init_transactions()
     producer.begin_transaction()
     for partition in range(5):
