@@ -26,6 +26,11 @@ def new_family() -> str:
     return secrets.token_hex(16)
 
 
+def own_family() -> str:
+    """The name of the smallest family that this process belongs to. Raises KeyError where it belongs to none."""
+    return os.environ[_MARKS].rpartition(os.pathsep)[2]
+
+
 def environment(*families: str) -> dict[str, str]:
     """This process's environment, for a process that belongs to these families as well as to those of this process."""
     marks = [mark for mark in (os.environ.get(_MARKS), *families) if mark]

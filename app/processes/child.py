@@ -10,9 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Event, Thread, Timer
 
-from lag.process_family import end_family, environment, new_family
+from lag.process_family import end_family, environment, new_family, own_family
 
 LOOK_EVERY_S = 0.5
+ANSWERED_WITHIN_S = 0.2
+"""By then the answer of a process that has ended is read, unless another process has its pipe."""
 MOST_ANSWER_BYTES = 200_000_000
 PRINTED_WITHIN_S = 1.0
 CUT_OFF = b"\n(what else the process prints is left out)\n"
@@ -96,8 +98,11 @@ def answer_of(process: Child, question: bytes, deadline_s: float) -> Ended | Non
     timer = Timer(deadline_s, _end_late, (process, is_late))
     timer.daemon = True
     timer.start()
+    is_read = Event()
+    Thread(target=_end_others, args=(process, is_read), name="others", daemon=True).start()
     with ending(process):
         answer = _exchanged(process, question)
+        is_read.set()
         if is_whole := len(answer) <= MOST_ANSWER_BYTES:
             process.wait()
         timer.cancel()
@@ -115,6 +120,13 @@ def _exchanged(process: Child, question: bytes) -> bytes:
     return process.stdout.read(MOST_ANSWER_BYTES + 1)
 
 
+def _end_others(process: Child, is_read: Event) -> None:
+    """What a process has forked has its pipe too: the end of the answer would come with theirs."""
+    process.wait()
+    if not is_read.wait(ANSWERED_WITHIN_S):
+        end(process)
+
+
 def _end_late(process: Child, is_late: Event) -> None:
     is_late.set()
     end(process)
@@ -123,9 +135,7 @@ def _end_late(process: Child, is_late: Event) -> None:
 def end(process: Child) -> None:
     """End the process, with everything that it has started itself. No effect if it has ended."""
     process.kill()
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, 0)  # nothing is left of most: this saves the search through all processes
-        end_family(process.family)
+    end_family(process.family)  # always: what it has started may be in another group and session
 
 
 def dismiss(process: Child) -> None:
@@ -136,7 +146,7 @@ def dismiss(process: Child) -> None:
 
 
 def end_with_parent() -> None:
-    """In the process: end it, with what it has started in its group, soon after the process that started it."""
+    """In the process: end it, with all that it has started, soon after the process that started it."""
     parent = int(sys.argv[1])  # not os.getppid(): it may have ended while this process imported its modules
     Thread(target=_watch, args=(parent,), name="parent", daemon=True).start()
 
@@ -144,6 +154,8 @@ def end_with_parent() -> None:
 def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(LOOK_EVERY_S)
+    with suppress(Exception):
+        end_family(own_family())  # a plugin in it may be in C code, where no thread of its own could end it
     os.killpg(os.getpid(), signal.SIGKILL)  # the group that it leads itself
 
 

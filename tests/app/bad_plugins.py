@@ -1,6 +1,7 @@
 """Assignors that go wrong, each in its own way."""
 
 import os
+import re
 import time
 from pathlib import Path
 
@@ -44,4 +45,15 @@ class Dawdles(Raises):
         until = Path(os.environ["DAWDLES_UNTIL"])
         while not until.exists():
             time.sleep(0.05)
+        return super().assign(group)
+
+
+class Sticks(Raises):
+    """Makes the file that STICKS_FROM names, and is then in C code that no other thread can interrupt."""
+
+    name = "sticks"
+
+    def assign(self, group: Group) -> Assignment:
+        Path(os.environ["STICKS_FROM"]).touch()
+        re.match("(a+)+$", "a" * 60 + "b")
         return super().assign(group)
