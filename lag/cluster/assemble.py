@@ -22,6 +22,9 @@ from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
 from lag.partition_lag import Catalog, CommittedRows, LogOffsetRows, end_offsets, offset_table, partition_key
 from lag.verdict.rules.status_rules import is_complete
 
+FEWEST_BEFORE = 2
+"""Partitions of a topic before it grew."""
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
@@ -115,7 +118,7 @@ def _end_rows(ends: LogOffsets) -> LogOffsetRows:
 def _rows(groups: list[GroupDescription], commits: CommittedOffsets, metadata: Metadata) -> CommittedRows:
     """One row per commit, with its owner, and one per partition that a group owns or subscribes to without a commit.
 
-    Where no member tells what the group subscribes to, it is taken to be the topics of its commits.
+    Where no member tells what the group subscribes to, partitions that were added to the topics of its commits count.
     """
     position = {group.group_id: number for number, group in enumerate(groups)}
     renumber = np.array([position[group.group_id] for group in commits.groups], dtype=np.int32)
@@ -153,9 +156,10 @@ def _tells_nothing(group: GroupDescription) -> bool:
 def _without_commit(
     commits: CommittedOffsets, metadata: Metadata, wanted: NDArray[np.bool_]
 ) -> Iterator[tuple[int, int, int]]:
-    """(group, topic, partition) numbers of the partitions without a commit, in the topics with commits.
+    """(group, topic, partition) numbers of partitions that a topic got after a group had committed all of it.
 
-    Groups are numbered as in `commits`; `wanted`: bool[n_groups].
+    That is how it looks when commits cover the first partitions, at least two, and no others: a consumer that assigns
+    itself a part of the topic seldom has just these. Groups are numbered as in `commits`; `wanted`: bool[n_groups].
     """
     names = list(commits.topics)
     width = np.array([len(metadata.leaders.get(name, ())) for name in names], np.int64)
@@ -164,10 +168,12 @@ def _without_commit(
     )
     rows = np.flatnonzero(wanted[group]) if len(group) else group
     pairs, of_row, counts = np.unique((group[rows] << 32) | topic[rows], return_inverse=True, return_counts=True)
-    for at in np.flatnonzero(counts < width[pairs & 0xFFFFFFFF]).tolist():
-        number, of_topic = int(pairs[at] >> 32), int(pairs[at] & 0xFFFFFFFF)
-        missing = np.setdiff1d(np.arange(width[of_topic]), partition[rows[of_row == at]])
-        yield from ((number, of_topic, each) for each in missing.tolist())
+    last = np.zeros(len(pairs), np.int64)
+    np.maximum.at(last, of_row, partition[rows])
+    grew = (counts == last + 1) & (counts >= FEWEST_BEFORE) & (counts < width[pairs & 0xFFFFFFFF])
+    for pair, first in zip(pairs[grew].tolist(), counts[grew].tolist(), strict=True):
+        of_topic = pair & 0xFFFFFFFF
+        yield from ((pair >> 32, of_topic, each) for each in range(first, width[of_topic]))
 
 
 def _append(column: NDArray, more: NDArray) -> NDArray:  # type: ignore[type-arg]

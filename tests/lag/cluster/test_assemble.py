@@ -130,24 +130,32 @@ def test_no_commits_ask_for_no_second_look() -> None:
     assert beyond_end(CommittedOffsets({}), LogOffsets()) == []
 
 
-def test_the_topics_of_commits_stand_for_a_subscription_that_no_member_tells() -> None:
-    """A topic that grew has a partition without a commit, also while the group has no members."""
+def test_partitions_that_a_topic_got_later_have_no_commit_also_while_no_member_tells_a_subscription() -> None:
     commits = CommittedOffsets(topics={"t": 0, "whole": 1})
     made = [group("empty"), group("shared", kind=GroupType.SHARE), group("undescribed")]
     made[2].problems.append(Problem("undescribed", Scope.GROUP, "undescribed", "no answer"))
     for each in made:
         number = commits.add_group(each)
-        commits.add(number, 0, [0, 2], [7, 8])
+        commits.add(number, 0, [0, 1], [7, 8])
         commits.add(number, 1, [0], [3])
-    ends = ends_of(commits, t=[7, 5, 8, 9], whole=[3])
+    ends = ends_of(commits, t=[7, 8, 8, 9], whole=[3])
     found = read(made, commits, ends, {"t": [1, 1, 1, 1], "whole": [1]})
     rows = {
         each.group_id: [(row.tp.partition, row.committed, row.problem) for row in each.partitions]
         for each in found.groups
     }
     no = PartitionProblem.NO_COMMIT
-    assert rows["empty"] == [(0, 7, None), (1, None, no), (2, 8, None), (3, None, no), (0, 3, None)]
-    assert rows["shared"] == rows["undescribed"] == [(0, 7, None), (2, 8, None), (0, 3, None)]
+    assert rows["empty"] == [(0, 7, None), (1, 8, None), (2, None, no), (3, None, no), (0, 3, None)]
+    assert rows["shared"] == rows["undescribed"] == [(0, 7, None), (1, 8, None), (0, 3, None)]
+
+
+@pytest.mark.parametrize("committed", [[0], [1], [3], [0, 2], [1, 2, 3], [0, 1, 3]])
+def test_a_consumer_that_assigns_itself_a_part_of_a_topic_lacks_no_commit(committed: list[int]) -> None:
+    commits = CommittedOffsets(topics={"t": 0})
+    simple = group("simple")
+    commits.add(commits.add_group(simple), 0, committed, [5] * len(committed))
+    found = read([simple], commits, ends_of(commits, t=[5, 5, 5, 5]), {"t": [1, 1, 1, 1]})
+    assert [row.tp.partition for row in found.groups[0].partitions] == committed
 
 
 def test_a_subscribed_topic_that_does_not_exist_is_missing_and_one_that_is_hidden_is_not() -> None:

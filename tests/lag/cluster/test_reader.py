@@ -89,11 +89,11 @@ def test_empty_group_with_commits_below_at_and_beyond_the_end(
     reader: ClusterReader, admin: KafkaAdminClient, topic: str
 ) -> None:
     group_id = new_group()
-    commit(admin, group_id, {(topic, 0): 40, (topic, 1): 100, (topic, 2): 250})
+    commit(admin, group_id, {(topic, 0): 40, (topic, 1): 100, (topic, 3): 250})
     snapshot = reader.read(1, AT_MS)
     group = group_of(snapshot, group_id)
     assert (group.type, group.state, group.members, group.coordinator) == (GroupType.CLASSIC, "Empty", (), 1)
-    assert rows_of(group) == [(0, 40, 60, None), (1, 100, 0, None), (2, 250, None, PartitionProblem.BEYOND_END)]
+    assert rows_of(group) == [(0, 40, 60, None), (1, 100, 0, None), (3, 250, None, PartitionProblem.BEYOND_END)]
     assert (snapshot.at_ms, snapshot.number, snapshot.complete, snapshot.problems) == (AT_MS, 1, True, ())
 
 
@@ -334,10 +334,10 @@ def test_negative_committed_offset_is_no_commit_as_for_kafkas_own_tool(
 ) -> None:
     """-2 is "earliest", -1001 librdkafka's "invalid": clients commit them by mistake, and brokers store them."""
     group_id = new_group()
-    commit(admin, group_id, {(topic, 0): offset, (topic, 1): 60})
+    commit(admin, group_id, {(topic, 0): offset, (topic, 2): 60})
     group, tool = group_of(reader.read(1, AT_MS), group_id), offsets(kafka.bootstrap_servers, [group_id])
-    assert {row.partition: row.committed for row in tool if row.committed is not None} == {1: 60}
-    assert rows_of(group) == [(0, None, None, PartitionProblem.NO_COMMIT), (1, 60, 40, None)]
+    assert {row.partition: row.committed for row in tool if row.committed is not None} == {2: 60}
+    assert rows_of(group) == [(0, None, None, PartitionProblem.NO_COMMIT), (2, 60, 40, None)]
     assert [row.lost_records for row in group.partitions] == [None, 0]
 
 
