@@ -124,7 +124,8 @@ def test_a_scenario_that_is_too_large_is_refused() -> None:
     large["topics"][0]["partitions"] = 999_999
     large["events"] = [{"at": f"{at + 1}s", "join": {"id": f"b{at}", "topics": ["t"]}} for at in range(3)]
     answer = post("/what-if", json.dumps(large).encode())
-    assert (answer.status, answer.json["detail"]) == (413, f"999,999 partitions and 3 events are too many{OTHERWISE}")
+    size = f"999,999 partitions, {len(large['members']) + 3} members and 3 events"
+    assert (answer.status, answer.json["detail"]) == (413, f"{size} are too many{OTHERWISE}")
 
 
 OTHERWISE = " for the server. Ask for less, or use `groupscope assign`, which has no such limit."
