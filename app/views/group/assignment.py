@@ -12,6 +12,7 @@ from app.views.group.state import explanation
 from app.views.group.view import GroupView, Tile
 from lag.generations.explanation import Comparison, Explanation
 from lag.model import GroupType
+from lag.verdict.rules.no_partitions import assigns_partitions
 from lag.verdict.status import Status
 
 MAX_DIFFERENCES = 100
@@ -30,6 +31,10 @@ def chart(view: GroupView) -> None:
     if not members:
         widgets.titled(TITLE)
         st.markdown(":gray[The group has no members.]")
+        return
+    if not assigns_partitions(view.group):
+        widgets.titled(TITLE)
+        st.markdown(":gray[Its members do not share partitions.]")
         return
     owned = sum(map(len, lanes.values()))
     if limits.assignment_tiles(len(lanes), owned, max(map(len, lanes.values()))):

@@ -15,6 +15,7 @@ from lag.generations.explanation import Difference
 from lag.model import GroupType, Member, Remainder
 from lag.offsets import PartitionLag
 from lag.verdict.health import PartitionHealth
+from lag.verdict.rules.no_partitions import assigns_partitions
 from lag.verdict.status import Status
 
 IDLE, WAITING = "○ Idle", "◌ Waiting"
@@ -102,7 +103,7 @@ def _member(view: GroupView, m: Member, rows: list[int]) -> dict[str, object]:
     moved = [ms for at in rows if (ms := view.healths[at].last_moved_ms) is not None]
     return {
         "member": view.names.get(m.member_id, m.member_id),
-        "verdict": _idle_label(m) if worst is None else verdicts.VERDICTS[worst].label,
+        "verdict": _idle_label(view, m) if worst is None else verdicts.VERDICTS[worst].label,
         "rank": len(verdicts.RANK) if worst is None else verdicts.RANK[worst],
         "partitions": len(m.assigned) if m.assigned or m.problem is None else None,
         "lag": sum(known) if known else None,
@@ -117,9 +118,9 @@ def _member(view: GroupView, m: Member, rows: list[int]) -> dict[str, object]:
     }
 
 
-def _idle_label(m: Member) -> str:
+def _idle_label(view: GroupView, m: Member) -> str:
     """The verdict column of a member none of whose partitions has a verdict."""
-    if m.assigned:
+    if m.assigned or not assigns_partitions(view.group):
         return verdicts.VERDICTS[Status.OK].label
     if m.problem is not None:
         return verdicts.VERDICTS[Status.UNKNOWN].label

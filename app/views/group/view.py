@@ -13,6 +13,7 @@ from assignors.model import TopicPartition
 from lag.model import ClusterSnapshot, GroupSnapshot, Member
 from lag.offsets import PartitionLag, PartitionProblem
 from lag.verdict.health import GroupHealth, Health, PartitionHealth
+from lag.verdict.rules.no_partitions import assigns_partitions
 from lag.verdict.status import URGENCY, Status
 
 NOBODY, NOT_KNOWN = "unassigned", "owner not known"
@@ -67,7 +68,12 @@ class GroupView:
         return [status for status in URGENCY if status in found and verdicts.needs_attention(status)]
 
     def idle_members(self) -> list[Member]:
-        """Members without a partition, now and in their target assignment, as far as that could be decoded."""
+        """Members without a partition, now and in their target assignment, as far as that could be decoded.
+
+        None of a group whose members share something else.
+        """
+        if not assigns_partitions(self.group):
+            return []
         return [m for m in self.group.members if not m.assigned and not m.target and m.problem is None]
 
     def reconciling(self) -> list[Member]:

@@ -133,6 +133,21 @@ def test_a_member_without_partitions_is_idle(open_page: Open) -> None:
     assert "5 members, 1 idle" in page_text(page)
 
 
+def test_a_worker_of_kafka_connect_is_not_called_idle(open_page: Open, feed: feeds.HandFeed) -> None:
+    workers = tuple(replace(worker, assigned=()) for worker in synthetic.members(2))
+    report = feeds.report([synthetic.Spec("g", (), workers)])
+    groups = tuple(replace(group, protocol_type="connect") for group in report.snapshot.groups)
+    report.snapshot = replace(report.snapshot, groups=groups)
+    report.health = replace(report.health, snapshot=report.snapshot)
+    feed.report = report
+    page = open_page("group", group="g")
+    assert not page.exception
+    assert [label for label, *_ in table(page, "Members of")["v"]] == ["● OK", "● OK"]
+    text = page_text(page)
+    assert "Its members do not share partitions." in text
+    assert "idle" not in text
+
+
 def test_a_member_whose_assignment_cannot_be_decoded_is_named_and_not_called_idle(
     open_page: Open, feed: feeds.HandFeed
 ) -> None:
