@@ -109,7 +109,8 @@ class _Watch:
     def _report(self, what: object, sentence: str) -> None:
         if what not in self._reported:
             self._reported.add(what)
-            warn(sentence)
+            for line in sentence.splitlines():
+                warn(line)
 
     def _end(self, why: EmbeddedError, after_s: float) -> None:
         from app.server import source

@@ -68,8 +68,9 @@ class Broker:
         code = self._keeper.poll(self._name)
         if code is None:
             return None
-        how = f"was killed ({signal.Signals(-code).name})" if code < 0 else f"ended with exit code {code}"
-        return self.refusal(how)
+        if code < 0:  # it could not write why
+            return self.refusal(f"was killed ({signal.Signals(-code).name})", "Its last log lines:")
+        return self.refusal(f"ended with exit code {code}")
 
     def pause(self) -> None:
         """Freeze the process (SIGSTOP): connections stay open without answers."""
@@ -100,10 +101,10 @@ class Broker:
         """The last lines that the broker wrote since its last start; frames of stack traces are left out."""
         return log_tail(self._log, lines, self._log_from)
 
-    def refusal(self, what: str) -> EmbeddedError:
+    def refusal(self, what: str, introduction: str = "Its last log lines say why:") -> EmbeddedError:
         """The error `what`, with the last log lines."""
         tail = "\n".join(self.log_tail()) or "(no output)"
-        return EmbeddedError(f"Broker {self.node_id} {what}", f"Its last log lines say why:\n{tail}")
+        return EmbeddedError(f"Broker {self.node_id} {what}", f"{introduction}\n{tail}")
 
 
 def _wait_until_all_serve(brokers: Sequence[Broker]) -> None:

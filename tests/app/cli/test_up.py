@@ -125,7 +125,7 @@ def test_a_broker_that_is_killed_ends_the_command_with_the_reason(tmp_path: Path
         assert command.ends() == 1
         error = json.loads(command.out.splitlines()[1])["error"]
         assert error["cause"] == "Broker 1 was killed (SIGKILL)"
-        assert error["hint"].startswith("Start `groupscope up` again. Its last log lines say why:\n")
+        assert error["hint"].startswith("Start `groupscope up` again. Its last log lines:\n")
         assert_nothing_is_left(command)
 
 
@@ -146,7 +146,7 @@ def test_a_workload_that_is_killed_is_reported_and_kafka_goes_on(tmp_path: Path)
         command.first_line()
         workload_of(command).kill()
         command.reported("warning: The demo workload has exited unexpectedly: ")
-        command.reported("End `groupscope up` with Ctrl-C, and start it again.")
+        command.reported("\nwarning: End `groupscope up` with Ctrl-C, and start it again.\n")
         assert command.ends(signal.SIGINT) == 0
         assert_nothing_is_left(command)
 
