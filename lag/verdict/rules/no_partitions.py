@@ -90,7 +90,7 @@ def find(group: GroupSnapshot, snapshot: ClusterSnapshot, seen: IdleGroups, rule
         return None
     if not group.members:
         return _left_behind(group, idle, seen.deleted)
-    if not _assigns_partitions(group):
+    if not assigns_partitions(group):
         what = f"its members share what the protocol {group.protocol_type!r} assigns, which is not partitions"
         return None if group.partitions else IdleFinding(Status.OK, what)
     if not _reads_nothing(group):
@@ -124,13 +124,14 @@ def is_read(group: GroupSnapshot) -> bool:
 
 def _reads_nothing(group: GroupSnapshot) -> bool:
     """Whether it has members whose assignment shows no partition that exists."""
-    if not group.members or not _assigns_partitions(group):
+    if not group.members or not assigns_partitions(group):
         return False
     missing = group.missing_topics
     return not any(tp.topic not in missing for member in group.members for tp in member.assigned)
 
 
-def _assigns_partitions(group: GroupSnapshot) -> bool:
+def assigns_partitions(group: GroupSnapshot) -> bool:
+    """Whether its members share partitions, unlike the workers of Kafka Connect."""
     return group.type is not GroupType.CLASSIC or group.protocol_type in ("", PROTOCOL_TYPE)
 
 
@@ -176,8 +177,8 @@ def _unassigned(group: GroupSnapshot) -> str:
     if subscribed:
         return f"{_stated(sorted(subscribed), 'exists', 'exist')[0]}, but nothing of it is assigned"
     if any(member.topic_regex for member in group.members):
-        return "topics match their pattern, but nothing of these is assigned"
-    return "they subscribe to no topic, as with a pattern that matches none"
+        return "topics match the pattern, but nothing of these is assigned"
+    return "no topic is subscribed to, as with a pattern that matches none"
 
 
 def _split(topics: Iterable[str], deleted: Iterable[str]) -> tuple[list[str], list[str]]:

@@ -67,8 +67,8 @@ def test_a_pattern_that_matches_no_topic_is_named() -> None:
     ("member", "cause"),
     [
         (reader("m0", "orders"), "topic orders exists, but nothing of it is assigned"),
-        (reader(topic_regex="ord.*s"), "topics match their pattern, but nothing of these is assigned"),
-        (reader(), "they subscribe to no topic, as with a pattern that matches none"),
+        (reader(topic_regex="ord.*s"), "topics match the pattern, but nothing of these is assigned"),
+        (reader(), "no topic is subscribed to, as with a pattern that matches none"),
     ],
     ids=["topic", "pattern", "expanded by the client"],
 )
