@@ -28,8 +28,8 @@ log = logging.getLogger(__name__)
 HEAD_WITHIN_S = 10.0
 """From the connection, or from the answer before, to the end of a request's headers."""
 BODY_WITHIN_S = 60.0
-READ_WITHIN_S = 60.0
-"""A client reads some of its answer within this time."""
+READ_WITHIN_S, LEAST_READ_BYTES = 60.0, 60_000
+"""A client that does not keep up with its answer reads so much of it within each such time."""
 CLOSE_WITHIN_S = 1.0
 TOO_LATE = (
     b"HTTP/1.1 408 Request Timeout\r\nContent-Type: text/plain\r\nContent-Length: 37\r\nConnection: close\r\n\r\n"
@@ -87,7 +87,7 @@ class HttpConnection(HttpProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._reads = self.loop.call_later(READ_WITHIN_S, self.transport.abort)
+        self._watch_reads()
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -98,6 +98,18 @@ class HttpConnection(HttpProtocol):
         _cancel(self._timer)
         _cancel(self._reads)
         super().connection_lost(exc)
+
+    def _watch_reads(self) -> None:
+        """A large answer is one write: writing is paused until nearly all of it is read, which may take long."""
+        most = self.transport.get_write_buffer_size() - LEAST_READ_BYTES
+        self._reads = self.loop.call_later(READ_WITHIN_S, self._look_at_reads, most)
+
+    def _look_at_reads(self, most: int) -> None:
+        """Hang up if more than `most` bytes are left to read."""
+        if self.transport.get_write_buffer_size() > most:
+            self.transport.abort()
+        else:
+            self._watch_reads()
 
     def _watch(self) -> None:
         """Limit the wait that begins now; leave that of one which goes on."""

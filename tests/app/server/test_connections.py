@@ -29,6 +29,7 @@ from app.server.tools.http import ToolsEndpoint
 from tests.support.waiting import wait_until
 
 LIMIT_S = 0.4
+LARGE = b"x" * 12_000_000
 STEP_S = 0.05
 GET = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 JSON = b"Content-Type: application/json\r\nAccept: application/json\r\n"
@@ -76,6 +77,10 @@ async def endless(_request: Request) -> Response:
     return StreamingResponse(parts())
 
 
+async def large(_request: Request) -> Response:
+    return Response(LARGE)
+
+
 async def page(its: WebSocket) -> None:
     await its.accept()
     await its.send_text(await its.receive_text())
@@ -85,6 +90,7 @@ ROUTES = [
     Route("/", echo, methods=["GET", "POST"]),
     Route("/slow", slow),
     Route("/endless", endless),
+    Route("/large", large),
     WebSocketRoute("/page", page),
 ]
 MCP = Route("/mcp", ToolsEndpoint(lambda: "/"))
@@ -182,6 +188,17 @@ def test_a_client_that_does_not_read_its_answer_is_hung_up(server: uvicorn.Serve
         client.sendall(GET.replace(b"/ ", b"/endless ", 1))
         wait_until(lambda: server.server_state.connections, every_s=STEP_S)
         wait_until(lambda: not server.server_state.connections, every_s=STEP_S)
+
+
+def test_a_client_that_reads_a_large_answer_slowly_gets_all_of_it(server: uvicorn.Server) -> None:
+    with connected(server) as client:
+        client.sendall(GET.replace(b"/ ", b"/large ", 1))
+        left = client.recv(65_536).partition(b"\r\n\r\n")[2]
+        read = len(left)
+        while read < len(LARGE) and (part := client.recv(len(LARGE) // 40, socket.MSG_WAITALL)):
+            read += len(part)
+            time.sleep(LIMIT_S / 8)
+        assert read == len(LARGE)
 
 
 def test_a_client_that_waits_for_us_and_an_open_page_are_left_alone(server: uvicorn.Server) -> None:
