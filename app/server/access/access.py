@@ -10,7 +10,7 @@ from app.server.access import tokens
 from app.server.access.connection import Connection
 from app.server.access.recorder import AccessRecorder
 from app.server.access.refusal import Refusal
-from app.server.access.roles_file import RolesFile, User, load_roles
+from app.server.access.roles_file import RolesFile, User, is_name, load_roles, names_in
 from app.server.access.session import Session
 from app.server.access.visitor import Visitor
 from app.server.settings import Settings
@@ -34,7 +34,7 @@ WRONG_TOKEN = Refusal(HTTPStatus.UNAUTHORIZED, "The token is unknown, was revoke
 NO_PROXY = Refusal(
     HTTPStatus.FORBIDDEN, "The request names a user, but does not come from a trusted proxy (--trusted-proxy)."
 )
-TWO_USERS = Refusal(HTTPStatus.BAD_REQUEST, "The request names more than one user.")
+NO_USER = Refusal(HTTPStatus.BAD_REQUEST, "The header of the proxy does not name one user.")
 UNKNOWN = Refusal(HTTPStatus.UNAUTHORIZED, "Log in, or send a token: Authorization: Bearer TOKEN.", CHALLENGE)
 
 
@@ -108,12 +108,13 @@ class Access:
             return None
         if not asked.is_from_proxy:
             return NO_PROXY
-        if len(names) != 1 or not names[0].strip():
-            return TWO_USERS
+        name = _text(names[0]).strip()
+        if len(names) != 1 or not is_name(name):
+            return NO_USER
         header = self._settings.trust_groups_header
         listed = [] if header is None else asked.headers.getlist(header)
-        groups = tuple(name.strip() for each in listed for name in each.split(",") if name.strip())
-        return Session(names[0].strip(), asked.address, groups)
+        groups = (group for each in listed for group in names_in(_text(each)))
+        return Session(name, asked.address, tuple(groups))
 
     def _by_login(self, asked: Connection) -> Session | None:
         return self.session_of(asked.cookies, asked.address)
@@ -135,6 +136,14 @@ class Access:
 
     def _token_list(self) -> tuple[tokens.Token, ...]:
         return () if self._tokens is None else self._tokens.read().value.tokens
+
+
+def _text(header: str) -> str:
+    """The value of a header, which arrives as Latin-1: proxies write UTF-8."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return header
 
 
 def _since_s(claim: Any, now_s: float) -> float | None:

@@ -93,9 +93,12 @@ def _address(entry: str) -> str | None:
 
 
 def _ip(text: str) -> IPv4Address | IPv6Address | None:
-    """A socket for both families writes an IPv4 address as `::ffff:192.0.2.7`."""
+    """A socket for both families writes an IPv4 address as `::ffff:192.0.2.7`, and `%` before an interface's name.
+
+    Python takes any text for such a name, so it is left out.
+    """
     try:
-        found = ip_address(text)
+        found = ip_address(text.partition("%")[0])
     except ValueError:
         return None
     return getattr(found, "ipv4_mapped", None) or found

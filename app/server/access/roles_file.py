@@ -80,9 +80,9 @@ class RolesFile(BaseModel):
         directory, send no `email_verified` at all.
         """
         name = claims.get(self.user_claim)
-        if not _is_name(name) or (self.user_claim == "email" and claims.get("email_verified", True) is not True):
+        if not is_name(name) or (self.user_claim == "email" and claims.get("email_verified", True) is not True):
             return None
-        return User(name, tuple(_names(claims.get(self.groups_claim))))
+        return User(name, tuple(names_in(claims.get(self.groups_claim))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +93,16 @@ class User:
     member_of: tuple[str, ...] = ()
 
 
-def _is_name(claim: object) -> TypeGuard[str]:
+def is_name(claim: object) -> TypeGuard[str]:
     """Whether it can name somebody: control characters and halves of surrogate pairs would get into pages and logs."""
     return isinstance(claim, str) and 0 < len(claim) <= MOST_NAME_CHARS and claim.isprintable()
 
 
-def _names(claim: object) -> Collection[str]:
+def names_in(claim: object) -> Collection[str]:
     """The names in a claim, which is a list, or one text with commas."""
     if isinstance(claim, str):
         claim = [part.strip() for part in claim.split(",")]
-    return list(filter(_is_name, claim)) if isinstance(claim, list) else []
+    return list(filter(is_name, claim)) if isinstance(claim, list) else []
 
 
 def load_roles(path: Path) -> RolesFile:

@@ -149,6 +149,18 @@ def test_a_user_named_by_an_untrusted_proxy_is_refused(server: Server, client: t
     assert "trusted proxy" in refused.json["detail"]
 
 
+@pytest.mark.parametrize("name", ["a\x1b[31mnn", "a\x85nn", "a" * 1_001, "ann\nann"])
+def test_what_cannot_name_a_user_in_the_header_of_a_proxy_is_refused(server: Server, name: str) -> None:
+    refused = server.ask(client=PROXY, headers={"X-Forwarded-User": name})
+    assert (refused.status, refused.json["detail"]) == (400, "The header of the proxy does not name one user.")
+
+
+def test_a_proxy_writes_names_as_utf_8(server: Server) -> None:
+    """It refuses a user without a role by name."""
+    reported = server.ask("/", client=PROXY, headers={"X-Forwarded-User": "Zoë Ä"})
+    assert (reported.status, "<code>Zoë Ä</code>" in reported.text) == (403, True)
+
+
 def test_a_user_named_by_an_untrusted_proxy_is_refused_with_a_token_too(server: Server) -> None:
     headers = {"X-Forwarded-User": "ann", "Authorization": f"Bearer {server.made.secret}"}
     refused = server.ask(client=OTHER, headers=headers)
