@@ -25,9 +25,9 @@ MOST_KEPT = 1_000
 """Events in memory, of a log without a file."""
 MOST_WAITING = 1_000
 """Events that wait for the file."""
-CLOSE_WITHIN_S = 5.0
-"""How long `close` waits for the file."""
-
+CLOSE_WITHIN_S = CHECK_WITHIN_S = 5.0
+"""How long `close` and `check` wait for the file."""
+LOCKED = "is locked by another process"
 
 Waiting = tuple[AuditEvent, Future[None]]
 
@@ -85,7 +85,7 @@ class AuditLog:
             left = list(self._waiting)
             self._waiting.clear()
         for _, written in left:
-            written.set_exception(ConfigError(f"The audit log {self.path} is locked by another process"))
+            written.set_exception(ConfigError(f"The audit log {self.path} {LOCKED}"))
 
     @property
     def place(self) -> str:
@@ -126,11 +126,14 @@ class AuditLog:
             raise _unusable(self.path, error) from None
 
     def check(self) -> None:
-        """Raise ConfigError if the file cannot be written."""
+        """Raise ConfigError if the file cannot be written, or another process has locked it for CHECK_WITHIN_S."""
         if self.path is not None:
             try:
-                with locked_file(self.path, APPEND):
+                with locked_file(self.path, APPEND, CHECK_WITHIN_S):
                     pass
+            except TimeoutError:
+                hint = f"`fuser {self.path}` shows which; or name another file with --audit"
+                raise ConfigError(f"The audit log {self.path} {LOCKED}", hint) from None
             except OSError as error:
                 raise _unusable(self.path, error) from None
 

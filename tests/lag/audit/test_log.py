@@ -189,6 +189,12 @@ def test_what_is_not_written_when_the_log_is_closed_is_said(path: Path, monkeypa
             assert str(one.exception(0)) == f"The audit log {path} is locked by another process"
 
 
+def test_a_check_does_not_wait_for_ever_for_a_locked_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_log, "CHECK_WITHIN_S", 0.0)
+    with locked_file(path, APPEND), pytest.raises(ConfigError, match=f"^The audit log {path} is locked by another"):
+        AuditLog(path).check()
+
+
 def test_a_file_that_cannot_be_written_is_named_to_whoever_waits(tmp_path: Path) -> None:
     for log in (AuditLog(tmp_path), AuditLog()):
         written = log.append_soon(event(1))
