@@ -17,6 +17,7 @@ from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.embedded.broker import EmbeddedKafka
 from lag.model import Unread, UnreadRange
+from lag.polling import marker_checks
 from lag.polling.evaluation import Evaluator, default_policy
 from lag.verdict.health import GroupHealth
 from lag.verdict.status import Status
@@ -188,9 +189,16 @@ def test_offsets_that_are_deleted_have_a_reason(
 
 
 def test_a_reader_of_committed_data_behind_aborted_transactions_is_ok(
-    kafka: EmbeddedKafka, reader: ClusterReader, topic: str, transaction: Transaction
+    kafka: EmbeddedKafka,
+    reader: ClusterReader,
+    topic: str,
+    transaction: Transaction,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """akhq#613, librdkafka#3917: from 11 offsets on it was "stopped", with a time lag without end."""
+    monkeypatch.setattr(marker_checks, "CHECKS_PER_POLL", 1_000)  # groups of other tests are checked as well
+    monkeypatch.setattr(unread_check, "MOST_FETCHES", 1_000)
+    monkeypatch.setattr(unread_check, "MOST_S", 30.0)
     transaction(10, True)
     group, polls = f"reader-{topic}", count(1)
     with group_client(kafka.bootstrap_servers) as client:
