@@ -5,7 +5,7 @@ from assignors.whatif.events import Scenario
 MOST_CELLS = 2_000_000
 """Partitions times generations that one outcome may hold: about 40 MB."""
 CELLS_PER_MEMBER = 20
-"""A member of a generation takes as much memory and time as so many partitions, idle or not."""
+"""A member of a generation takes as much memory and time as this number of partitions, idle or not."""
 
 
 def excess(scenario: Scenario) -> str | None:

@@ -178,7 +178,7 @@ def _watch(url: str, server: psutil.Process) -> tuple[Answers, list[float]]:
 
 
 def _every(seconds: float, over: threading.Event, work: Callable[[], None], delay_s: float = 0.0) -> threading.Thread:
-    """A thread that works every so many seconds until it is over."""
+    """A thread that works once in `seconds` until `over` is set."""
 
     def run() -> None:
         due = time.monotonic() + delay_s

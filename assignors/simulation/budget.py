@@ -20,9 +20,9 @@ MOST_SUBSCRIPTIONS = 500_000
 """Topics in the subscriptions of all members and events; a pattern is matched against every topic."""
 MOST_REBALANCES = 1_000
 REBALANCES_PER_MEMBER = 4
-"""Rebalances after one event, with so many more for each member: a group that has not settled by then never does."""
+"""Rebalances after one event, and more for each member: a group that has not settled by then never does."""
 PARTITIONS_PER_EVENT = 5
-"""A rebalance counts as one event of the kernel for so many partitions and subscribed topics."""
+"""A rebalance counts as one event of the kernel for this number of partitions and subscribed topics."""
 _DAY_MS = 86_400_000
 
 

@@ -60,7 +60,7 @@ class Kernel:
         heappush(self._due, (at_ms, turn, action))
 
     def spend(self, events: int) -> None:
-        """Count what takes as long as so many events. Raises EventLimitError as `run_until` does."""
+        """Count work that takes as long as this number of events. Raises EventLimitError as `run_until` does."""
         self._spent += events
         if self._events + self._spent > MOST_EVENTS:
             raise EventLimitError(_TOO_LONG.format(MOST_EVENTS, self.now_ms / 1000))

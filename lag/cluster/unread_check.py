@@ -26,7 +26,7 @@ FETCH_BYTES = 65_536
 
 MOST_FETCHES = 20
 MOST_S = 0.5
-"""Per poll and broker: so many fetches, none of which begins later than this. The next poll continues."""
+"""Per poll and broker: the number of fetches, and the time after which none begins. The next poll continues."""
 
 NO_REPLICA = -1
 

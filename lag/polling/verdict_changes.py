@@ -100,7 +100,7 @@ class VerdictChanges:
                 """The id of a change, newest first; 0 for one that is not wanted or not new."""
                 if not wanted(group_id):
                     return 0
-                found = poll_id - min(later[poll_id], self._most - 1)  # so many are kept: the others share an id
+                found = poll_id - min(later[poll_id], self._most - 1)  # no more are kept: the others share an id
                 later[poll_id] += 1
                 return found if found > after else 0
 

@@ -26,7 +26,7 @@ BURST, EVERY_S = 20, 30.0
 BURST_OF_ALL, EVERY_S_OF_ALL = 500, 10.0
 """The same for all addresses together: somebody may have many."""
 MOST_NAMED = 10
-"""Addresses that are named where it is said how many requests are not listed."""
+"""Addresses that are named in the count of requests that are not listed."""
 OTHERS = "other addresses"
 LOOK_EVERY_S = 0.1
 

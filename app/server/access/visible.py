@@ -248,7 +248,7 @@ def _snapshot(whole: ClusterSnapshot, numbers: Sequence[int], rows: "Ints", ends
 def _problems(whole: ClusterSnapshot, groups: Sequence[GroupSnapshot], offsets: "OffsetTable") -> tuple[Problem, ...]:
     """Those of brokers and the cluster, of the groups, and of topics that everybody sees or the groups use.
 
-    Topics that may not be described are one problem, with the names of some: it is made anew, of those of the groups.
+    Topics that may not be described are one problem that names some: it is made again, from those of the groups.
     """
     from lag.offsets import PartitionProblem, problem_code
 
