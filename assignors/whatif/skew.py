@@ -30,8 +30,8 @@ def skew(table: OwnershipTable, values: Values) -> Skew | None:
     known = int(np.count_nonzero(assigned & ~np.isnan(values)))
     if not known:
         return None
-    sums = fair_loads(table, np.nan_to_num(values))
-    hottest, total = int(sums.argmax()), float(sums.sum())
+    sums, total = fair_loads(table, np.nan_to_num(values)), float(np.nansum(values[assigned]))
+    hottest = int(sums.argmax())
     most = float(sums[hottest])
     ratio = most * len(sums) / total if total else None
     return Skew(total, most, table.members[hottest], ratio, known, int(np.count_nonzero(assigned)))

@@ -31,7 +31,7 @@ from lag.verdict.status import NO_VERDICT, STATUS_CODE, TOO_EARLY, URGENCY, Stat
 from lag.verdict.window.rates import Floats, TimeLags
 from lag.verdict.window.sample_window import BLOCK_CELLS, Window
 
-_OK, _UNKNOWN = STATUS_CODE[Status.OK], STATUS_CODE[Status.UNKNOWN]
+_OK = STATUS_CODE[Status.OK]
 
 
 class _Block(NamedTuple):
@@ -143,12 +143,10 @@ class _Groups:
 
     def _group_columns(self, status: NDArray[np.int8]) -> GroupColumns:
         groups = self._block.groups
-        has_rows = groups.worst >= 0
-        nothing_waits = has_rows & (groups.waiting == 0) & (groups.status != _UNKNOWN)
         is_known = ~np.isin(status, NO_VERDICT)
         return GroupColumns(
             status=status,
-            time_lag_s=np.where(nothing_waits, 0.0, self._block.time_lag.seconds),
+            time_lag_s=self._block.time_lag.seconds,
             drain_s=groups.drain_s,
             markers=groups.maybe_markers,
             onsets=self.onsets.onsets.where(is_known, OnsetColumns.none(len(status))),

@@ -22,7 +22,7 @@ class GroupVerdicts(NamedTuple):
     drain_s        float64, of the slowest row
     lag_trend      float64[n_groups, n_samples], records
     maybe_markers  int64, rows whose lag may consist of transaction markers only
-    waiting        int64, rows with records to read, or with an unknown lag
+    waiting        int64, rows with records to read, or with an unknown lag; not those without records and commits
     behind         int64, rows with a higher lag than a group that keeps up may have
     samples        int64, the most polls that know the lag of a row with records to read, the first at `first_ms`;
                    -1 = no such row
@@ -65,11 +65,18 @@ def judge_groups(rows: RowVerdicts, bounds: Ints, unread: Flags, idle: StatusCod
         drain_s=_drain(rows, bounds),
         lag_trend=_lag_trend(rows.lag, bounds).T,
         maybe_markers=_count(rows.maybe_markers, bounds),
-        waiting=_count((current.lag != 0) & (current.remainder != MARKERS_ONLY), bounds),
+        waiting=_count(_waiting(rows), bounds),
         behind=_count((current.lag > rows.stats.jitter) & (current.remainder != MARKERS_ONLY), bounds),
         samples=samples,
         first_ms=first_ms,
     )
+
+
+def _waiting(rows: RowVerdicts) -> Flags:
+    current = rows.current
+    unknown = (current.lag == UNKNOWN) & (rows.status != STATUS_CODE[Status.OK])
+    waits: Flags = ((current.lag > 0) | unknown) & (current.remainder != MARKERS_ONLY)
+    return waits
 
 
 def _samples(rows: RowVerdicts, bounds: Ints) -> tuple[Ints, Ints]:
@@ -84,7 +91,8 @@ def _worst(rows: RowVerdicts, group_codes: StatusCodes, group: Ints, bounds: Int
     unread = np.where(current.committed == UNKNOWN, np.maximum(current.log_end - current.log_start, 0), 0)
     lost = np.where(rows.status == STATUS_CODE[Status.LOST], current.log_start - current.committed, 0)
     records = np.where(current.lag == UNKNOWN, unread, current.lag) + lost
-    score = np.where(rows.status == group_codes[group], records, -1)
+    known_first = 2 * records + (current.lag != UNKNOWN)  # of equal rows, one whose polls tell something
+    score = np.where(rows.status == group_codes[group], known_first, -1)
     return first_of_groups(score == reduce_groups(np.maximum, score, bounds, -1)[group], group, len(group_codes))
 
 

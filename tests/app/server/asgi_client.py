@@ -1,8 +1,6 @@
 """Requests and WebSockets to the whole app or to a middleware, without a socket."""
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
@@ -11,6 +9,7 @@ import anyio
 from starlette.types import ASGIApp, Message
 
 from tests.app.server.client import Answer
+from tests.support.event_loop import run_beside
 
 HOST = "127.0.0.1:8501"
 
@@ -73,10 +72,7 @@ def answer(app: ASGIApp, asked: Asked) -> Answer:
         with anyio.fail_after(30):
             await app(asked.scope(), receive, send)
 
-    # in a thread of its own, since Playwright keeps a loop running in this one; the context says who the visitor is
-    context = copy_context()
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(lambda: context.run(lambda: anyio.run(run))).result()
+    run_beside(run)  # the context says who the visitor is
     if sent[0]["type"] in ("websocket.accept", "websocket.close"):
         return Answer(101 if sent[0]["type"] == "websocket.accept" else 403, {}, b"")
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}

@@ -6,7 +6,7 @@ import pytest
 
 from app.ui import theme
 from app.views.history.charts import SECONDS, Tile, health
-from lag.verdict.status import Status
+from lag.verdict.status import STATUS_CODE, Status
 
 DAY = datetime(2026, 11, 22, 7)
 HOUR = timedelta(hours=1)
@@ -16,7 +16,10 @@ HOURS = [DAY + HOUR * at for at in range(3)]
 def test_each_cell_has_the_colour_of_its_worst_status_and_its_symbol() -> None:
     tiles = {"a": {0: Tile(Status.STOPPED, "x"), 2: Tile(Status.UNKNOWN, "y")}, "b": {}}
     fig = health(tiles, dict(enumerate(HOURS)), HOUR, theme.LIGHT)
-    assert [list(row) for row in fig.data[0].z] == [[0, None, 12], [None, None, None]]
+    assert [list(row) for row in fig.data[0].z] == [
+        [STATUS_CODE[Status.STOPPED], None, STATUS_CODE[Status.UNKNOWN]],
+        [None, None, None],
+    ]
     assert fig.data[0].customdata[0][0] == "x"
     words = [[word.strip() for word in trace.text[0]] for trace in fig.data[1:] if trace.text]
     assert ["■", "", ""] in words

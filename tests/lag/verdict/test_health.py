@@ -128,6 +128,17 @@ def test_a_group_that_waits_has_no_verdict_until_it_is_watched_long_enough() -> 
     assert found[1].rule == "too early for a verdict"
 
 
+def test_a_partition_without_records_and_commits_does_not_make_it_too_early() -> None:
+    ends = {"t-0": end(0), "u-0": end(3)}
+    health = judged([cluster({"a": group({"t-0": None}), "b": group({"t-0": None, "u-0": 3})}, ends, 1, 1000)])
+    assert [found.finding.status for found in health.groups] == [Status.OK, Status.OK]
+    assert [found.finding.evidence for found in health.groups] == [
+        "no committed offset on t-0, and no records",
+        "no rule fired in 1 poll",
+    ]
+    assert [found.time_lag.seconds for found in health.groups] == [None, 0.0]
+
+
 def test_a_group_without_partitions_has_no_time_lag_in_columns_either() -> None:
     health = judged([cluster({"a": group({}), "b": group({"t-0": 3})}, {"t-0": end(3)}, 1, 1000)])
     assert [found.time_lag.seconds for found in health.groups] == [None, 0.0]

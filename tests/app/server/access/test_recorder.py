@@ -25,6 +25,7 @@ from lag.audit.log import APPEND, AuditLog
 from lag.errors import ConfigError
 from lag.locked_file import locked_file
 from tests.app.server.asgi_client import Asked, answer
+from tests.support.event_loop import run_beside
 
 STRANGE = {"Origin": "http://evil.example"}
 
@@ -93,14 +94,14 @@ def test_a_login_is_recorded_before_it_is_answered_and_others_do_not_wait(
             assert steps == []
         await asyncio.gather(*logins)
 
-    asyncio.run(all_of_them())
+    run_beside(all_of_them)
     assert steps == ["ann", "bob"]
     assert [event.actor for event in audit.newest_first()] == ["bob", "ann"]
 
 
 def test_what_cannot_be_written_goes_to_the_servers_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     its = AccessRecorder(lambda: AuditLog(tmp_path))
-    asyncio.run(its.login(Session("ann", "10.0.0.7")))
+    run_beside(lambda: its.login(Session("ann", "10.0.0.7")))
     (line,) = caplog.messages
     assert "cannot be used: Is a directory" in line
     assert '"actor":"ann"' in line

@@ -1,10 +1,8 @@
 """The messages that we add to kafka-python, as Kafka's own classes write them: no field is missed or misread."""
 
-import asyncio
 import json
 import random
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jpype
@@ -17,6 +15,7 @@ from lag.cluster.requests.poll_client import PollClient
 from lag.cluster.requests.responses import GroupDescription
 from lag.model import GroupType, Member
 from tests.oracle import records
+from tests.support.event_loop import run_beside
 from tests.support.java import start_jvm
 
 NAMES = [
@@ -124,8 +123,7 @@ def described(topology: object) -> GroupDescription:
     }
     answer = as_java_writes({"throttleTimeMs": 0, "groups": [group]})
     found = GroupDescription("shop", GroupType.STREAMS, "Unknown", coordinator=1)
-    with ThreadPoolExecutor(1) as beside:  # Playwright's loop runs in the thread of the tests
-        beside.submit(lambda: asyncio.run(describe_groups(Answering(answer), 1, [found]))).result()
+    run_beside(lambda: describe_groups(Answering(answer), 1, [found]))
     return found
 
 
