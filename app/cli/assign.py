@@ -11,9 +11,11 @@ from app.cli.shared.options import Json, Plugins, WithArguments, new_command
 from app.cli.shared.output import emit, emit_json, note, printable
 from app.documents.whatif import Outcome, outcome_document
 from app.plugins import MEMORY_MB, fold_any
+from app.whatif_limits import TIMES_FOR_COMMAND, excess
 from assignors.model import AssignorError
 from assignors.whatif.comparison import compatible_assignors
 from assignors.whatif.events import Scenario
+from lag.errors import ConfigError
 
 ALL = "all"
 
@@ -50,6 +52,8 @@ def assign(
     Runs the events of a scenario through one or more assignors and prints what changes. No cluster is contacted.
     """
     its, plugins = read_or_refuse(scenario), plugin or ()
+    if (size := excess(its, TIMES_FOR_COMMAND)) is not None:
+        raise ConfigError(f"{size} are too many", "Remove events, or divide them into several scenarios")
     names = wanted(its, assignor or (), plugins)
     outcomes = {name: _outcome(its, name, plugins, plugin_timeout, plugin_memory) for name in names}
     if json:

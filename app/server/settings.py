@@ -120,9 +120,9 @@ class Settings(BaseSettings):
     """The dashboard's settings; invalid values are rejected when the server starts.
 
     `plugin_memory_mb` is what a plugin may allocate. `history` is the folder or URL of the Delta tables that the
-    collectors write, None for no history. `policy` is the
-    file of thresholds of the verdicts, None for the defaults. `notices` is the file that says who is sent notices of
-    verdicts, None for nobody. `metrics_...` is what `/metrics` serves by default.
+    collectors write, None for no history. `policy` is the file of thresholds of the verdicts, None for the defaults.
+    `notices` is the file that says who is sent notices of verdicts, None for nobody. `metrics_...` is what `/metrics`
+    serves by default.
     `mcp`: whether the tool server answers at `/mcp`. `allow_writes`: whether pages may change a cluster; the plans that
     they apply, and how to undo them, are stored in `undo_folder`.
 

@@ -1,4 +1,4 @@
-from app.whatif_limits import excess
+from app.whatif_limits import TIMES_FOR_COMMAND, excess
 from assignors.model import Member, Topic
 from assignors.whatif.events import Event, Restart, Scenario
 
@@ -22,3 +22,9 @@ def test_many_partitions_are_allowed_with_few_events() -> None:
 
 def test_many_members_are_allowed_with_few_events() -> None:
     assert excess(of(members=2_000, partitions=10_000, events=30)) is None
+
+
+def test_a_command_takes_more_but_not_everything() -> None:
+    """It would take minutes and gigabytes, and write nothing before its end."""
+    assert excess(of(members=1_000, partitions=100_000, events=100), TIMES_FOR_COMMAND) is None
+    assert excess(of(members=1_000, partitions=100_000, events=300), TIMES_FOR_COMMAND) is not None

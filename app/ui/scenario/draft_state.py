@@ -18,7 +18,7 @@ from app.server.workers.pool import NotComputed, TimedOut, computed
 from app.ui import scenario_files, state, widgets
 from app.ui.labs import link_codec
 from app.ui.scenario.draft import Draft
-from app.whatif_limits import excess
+from app.whatif_limits import TIMES_FOR_COMMAND, excess
 from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump, examples, load_scenario
 from assignors.whatif.comparison import SHARE, Outcome, compatible_assignors, with_change_to
@@ -34,6 +34,7 @@ _ANSWERED = "_draft_answered"
 _PARAMETERS = ("group", "example", "scenario", "cluster")
 _LOOKED_AT = ("assignor", "gen", "topic")
 WITHOUT_LIMIT = "Remove events, or use `groupscope assign`, which has no such limit."
+IN_COMMAND = f"Remove events, or use `groupscope assign`, which takes {TIMES_FOR_COMMAND} times as much."
 
 
 def draft(page: state.Shown | None) -> Draft | None:
@@ -169,7 +170,7 @@ def live_group_picker(page: state.Shown | None, chosen: str | None, key: str) ->
 def outcome(its: Draft, assignor: str) -> Outcome:
     """The result of the draft under an assignor; computed once, shared by all sessions."""
     if (size := excess(its.scenario)) is not None:
-        return Outcome(assignor, error=f"{size} are too many for a page. {WITHOUT_LIMIT}")
+        return Outcome(assignor, error=f"{size} are too many for a page. {IN_COMMAND}")
     try:
         return _outcome(its, assignor)
     except NotComputed as error:

@@ -1,6 +1,7 @@
 """`groupscope assign`: generations as JSON in the shape of the design, or as a difference that people can read."""
 
 import itertools
+import json
 import subprocess
 from pathlib import Path
 from textwrap import dedent
@@ -180,6 +181,15 @@ def test_a_file_that_is_no_scenario(tmp_path: Path) -> None:
     ]
     assert refused("assign", str(path)).splitlines() == reported
     assert run("assign", str(path), "--json").document == {"error": {"cause": "\n".join(reported), "hint": ""}}
+
+
+def test_a_scenario_that_would_take_minutes_and_gigabytes_is_refused(tmp_path: Path) -> None:
+    events = [{"at": f"{at + 1}s", "restart": "a"} for at in range(25)]
+    its = {"schema_version": 1, "name": "x", "assignor": "range", "topics": [{"name": "t", "partitions": 999_999}]}
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(its | {"members": [{"id": "a", "topics": ["t"]}], "events": events}))
+    size = "999,999 partitions, 1 member and 25 events are too many"
+    assert refused("assign", str(path)) == f"{size}. Remove events, or divide them into several scenarios"
 
 
 @pytest.mark.process

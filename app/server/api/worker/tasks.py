@@ -9,7 +9,7 @@ from typing import Any
 from app.documents.whatif import generation_document
 from app.plugins import fold_any
 from app.server.api.problem import ApiError, FieldErrorDocument, field_error, invalid_fields
-from app.whatif_limits import excess
+from app.whatif_limits import TIMES_FOR_COMMAND, excess
 from assignors.advice import Workload
 from assignors.model import AssignorError
 from assignors.scenario import Checked, Problem, ScenarioError, check_bytes
@@ -19,7 +19,7 @@ from lag.errors import ConfigError
 
 ALL = "all"
 WHAT_IF, SIMULATE, ADVISE = "assign", "simulate", "advise"
-"""The tasks, by the command that does the same without limits."""
+"""The tasks, by the command that does the same."""
 
 MOST_ANSWER_BYTES = 32 * 1024 * 1024
 MOST_ROWS = 200_000
@@ -34,7 +34,7 @@ def what_if(file: bytes, options: Mapping[str, Any], deadline_s: float) -> Itera
     ends_s, checked = time.monotonic() + deadline_s - MARGIN_S, _checked(file)
     scenario = checked.scenario
     if (size := excess(scenario)) is not None:
-        raise _too_large(f"{size} are too many", WHAT_IF)
+        raise _too_large(f"{size} are too many", WHAT_IF, f"takes {TIMES_FOR_COMMAND} times as much")
     yield b"{%s" % _head(checked)
     for at, name in enumerate(_wanted(scenario, options["assignors"])):
         yield b"%s%s:" % (b"," if at else b',"assignors":{', _json(name))
@@ -115,10 +115,10 @@ def _field(problem: Problem) -> FieldErrorDocument:
     return field_error(f"body.{problem.path}".rstrip("."), problem.message, problem.line)
 
 
-def _too_large(what: str, command: str) -> ApiError:
+def _too_large(what: str, command: str, limit: str = "has no such limit") -> ApiError:
     return ApiError(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        f"{what} for the server. Ask for less, or use `groupscope {command}`, which has no such limit.",
+        f"{what} for the server. Ask for less, or use `groupscope {command}`, which {limit}.",
     )
 
 

@@ -128,7 +128,7 @@ def test_a_scenario_that_is_too_large_is_refused() -> None:
     assert (answer.status, answer.json["detail"]) == (413, f"{size} are too many{OTHERWISE}")
 
 
-OTHERWISE = " for the server. Ask for less, or use `groupscope assign`, which has no such limit."
+OTHERWISE = " for the server. Ask for less, or use `groupscope assign`, which takes 10 times as much."
 
 
 def test_an_answer_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
