@@ -9,7 +9,7 @@ from app.ui.verdicts import VERDICTS
 from lag.verdict.status import URGENCY, Status
 
 CRITICAL, WARNING, INFO = "critical", "warning", "info"
-WITHOUT_ALERT = frozenset({Status.CATCHING_UP, Status.OK})
+WITHOUT_ALERT = frozenset({Status.CATCHING_UP, Status.WATCHING, Status.OK})
 """Verdicts that need no attention."""
 
 _USUAL_ALERT = ("15m", WARNING)

@@ -21,7 +21,9 @@ class Severity(IntEnum):
 
 SEVERITIES: Mapping[str, Severity] = {severity.word: severity for severity in Severity}
 
-SEVERITY: Mapping[Status, Severity] = dict.fromkeys(set(Status) - {Status.OK, Status.UNKNOWN}, Severity.WARNING) | {
+SEVERITY: Mapping[Status, Severity] = dict.fromkeys(
+    set(Status) - {Status.OK, Status.WATCHING, Status.UNKNOWN}, Severity.WARNING
+) | {
     Status.STOPPED: Severity.CRITICAL,
     Status.STALLED: Severity.CRITICAL,
     Status.LOST: Severity.CRITICAL,
@@ -30,4 +32,4 @@ SEVERITY: Mapping[Status, Severity] = dict.fromkeys(set(Status) - {Status.OK, St
     Status.CATCHING_UP: Severity.INFO,
     Status.TOPIC_DELETED: Severity.INFO,
 }
-"""Without OK, which ends an incident, and UNKNOWN, which neither begins nor ends one."""
+"""Without OK, which ends an incident, and UNKNOWN and WATCHING, which neither begin nor end one."""

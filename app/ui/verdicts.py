@@ -109,6 +109,12 @@ VERDICTS: dict[Status, Verdict] = {
         "Records are waiting, and the group has no members.",
         "Start its consumers, or delete the group if it is no longer needed.",
     ),
+    Status.WATCHING: Verdict(
+        "◈ Watching",
+        Fills("#EAF1F6", "#2B3A46"),
+        "The group has not committed for longer than usual, or its lag has just jumped: no alarm yet.",
+        "Wait a few polls: it goes on, or gets another verdict.",
+    ),
     Status.CATCHING_UP: Verdict(
         "◉ Catching up",
         Fills("#6FADD6", "#4A92C2"),

@@ -1,7 +1,8 @@
 """When each committed offset was first committed, from the commit records of `__consumer_offsets`.
 
 A run is the records of one group and partition with the same offset, up to the last. A client that commits the same
-offset again and again prolongs the run and does not begin another.
+offset again and again prolongs the run and does not begin another. The time between the beginnings of two runs is an
+interval: how often the group commits progress.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from lag.offsets import UNKNOWN, Codes, Flags, Ints
 from lag.records import Commits
 from lag.verdict.onset import RowCommits
 from lag.verdict.row_index import group_of_row, sorted_indexer
+from lag.verdict.waiting import FADES_BY, LONGEST_WAIT_MS
 
 MAX_PARTITIONS = 200_000
 """The most partitions of all groups; those whose last commits are oldest are dropped first. About 12 MB."""
@@ -34,6 +36,7 @@ class CommitRuns:
     first_ms, last_ms   the first and last record of the run
     follows    bool: a record with another offset, or without one, precedes the run
     back_ms    the last record with a lower offset than the one before it; -1 = none
+    interval_ms  the longest of the last intervals, see FADES_BY; -1 = none
     """
 
     key: Ints
@@ -44,12 +47,13 @@ class CommitRuns:
     last_ms: Ints
     follows: Flags
     back_ms: Ints
+    interval_ms: Ints
 
     @classmethod
     def none(cls) -> "CommitRuns":
         """Before any record is read."""
         empty = np.empty(0, np.int64)
-        return cls(empty, empty, empty, empty, empty, empty, np.empty(0, np.bool_), empty)
+        return cls(empty, empty, empty, empty, empty, empty, np.empty(0, np.bool_), empty, empty)
 
     def __len__(self) -> int:
         return len(self.key)
@@ -70,7 +74,7 @@ class CommitRuns:
         """The runs of the rows of the snapshot's offset table; a topic that was created again has none."""
         at = sorted_indexer(self.key, _row_keys(snapshot))
         if not len(self):
-            return RowCommits(at, at, at == 0, at == 0, at)
+            return RowCommits(at, at, at == 0, at == 0, at, at)
         ids = _topic_ids(snapshot)[snapshot.offsets.ends.topic[snapshot.offsets.end]]
         found = (at >= 0) & ~_differ(ids, self.topic_id[at])
         only = self.first_ms[at] == self.last_ms[at]
@@ -80,6 +84,7 @@ class CommitRuns:
             is_exact=found & (self.follows[at] | only),
             follows=found & self.follows[at],
             back_ms=np.where(found, self.back_ms[at], UNKNOWN),
+            interval_ms=np.where(found, self.interval_ms[at], UNKNOWN),
         )
 
     def _take(self, rows: Any) -> "CommitRuns":
@@ -137,6 +142,10 @@ def _fold(known: CommitRuns, new: _Records) -> CommitRuns:
     backs = np.maximum.reduceat(np.where(back, at_ms, UNKNOWN), start)
     of_known = order[start]
     has_known: Flags = of_known < len(known)
+    known_ms = np.where(has_known, _of(known.interval_ms, of_known, has_known), UNKNOWN)
+    lasted = np.where(
+        begins & ~first & same_topic & (offset != UNKNOWN) & (before != UNKNOWN), _since_run(at_ms, begins), 0
+    )
     folded = CommitRuns(
         key=key[start],
         topic_id=topic_id[last],
@@ -146,8 +155,30 @@ def _fold(known: CommitRuns, new: _Records) -> CommitRuns:
         last_ms=at_ms[last],
         follows=(run > start) | _of(known.follows, of_known, has_known),
         back_ms=np.maximum(backs, np.where(has_known, _of(known.back_ms, of_known, has_known), UNKNOWN)),
+        interval_ms=_faded(known_ms, lasted, start),
     )
     return folded._take(folded.offset != UNKNOWN)
+
+
+def _since_run(at_ms: Ints, begins: Flags) -> Ints:
+    """int64[n]: the time since the run before the one that begins there; at other places it has no meaning."""
+    number = np.arange(len(at_ms))
+    last = np.maximum.accumulate(np.where(begins, number, 0))
+    since: Ints = at_ms - at_ms[last[np.maximum(number - 1, 0)]]
+    return since
+
+
+def _faded(known_ms: Ints, lasted_ms: Ints, start: Ints) -> Ints:
+    """int64[n_keys]: the longest interval, each counted FADES_BY times less for each later one; -1 = none.
+
+    `known_ms` int64[n_keys] is that of the intervals before, `lasted_ms` int64[n_records] has 0 where none ends.
+    """
+    counts = (lasted_ms > 0) & (lasted_ms <= LONGEST_WAIT_MS)
+    later = np.add.reduceat(counts.astype(np.int64), start)
+    left = np.repeat(np.cumsum(later), np.diff(np.append(start, len(counts)))) - np.cumsum(counts)
+    faded = np.where(counts, lasted_ms * FADES_BY**left, UNKNOWN)
+    of_known = np.where(known_ms == UNKNOWN, UNKNOWN, known_ms * FADES_BY**later)
+    return np.maximum(np.maximum.reduceat(faded, start), of_known).astype(np.int64)
 
 
 def _of(column: Any, at: Ints, has: Flags) -> Any:

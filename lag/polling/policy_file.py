@@ -54,6 +54,7 @@ class _Thresholds(BaseModel):
     marker_records: Records | None = None
     check_records: Records | None = None  # without effect: files of earlier versions have it
     commit_gap_factor: Annotated[float, Field(ge=0, le=100)] | None = None
+    assumed_interval_s: Annotated[float, Field(ge=0, le=3600)] | None = None
     trend_samples: Annotated[int, Field(ge=3, le=MIN_SAMPLES)] | None = None
     noise_records: Records | None = None
     noise_share: Annotated[float, Field(ge=0, le=1)] | None = None

@@ -128,9 +128,9 @@ class VerdictChanges:
 
 
 def _weight(codes: Mapping[str, int], name: str) -> int:
-    """The code of the verdict; that of OK where there is none."""
+    """The code of the verdict; that of OK where there is none, and for a group that is only watched."""
     code = codes.get(name, TOO_EARLY)
-    return STATUS_CODE[Status.OK] if code == TOO_EARLY else code
+    return STATUS_CODE[Status.OK] if code in (TOO_EARLY, STATUS_CODE[Status.WATCHING]) else code
 
 
 def _status(codes: Mapping[str, int], name: str) -> Status | None:

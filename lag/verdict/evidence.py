@@ -28,6 +28,7 @@ _RULES: dict[Status, str] = {
     Status.FLAPPING: "verdicts opened more often than the policy allows",
     Status.HELD: "the group has read up to the last stable offset; an open transaction holds back the rest",
     Status.NO_MEMBERS: "records wait, and the group has no members",
+    Status.WATCHING: "the {offset} has not moved for longer than usual, or the lag has just jumped",
     Status.CATCHING_UP: "the lag shrank, and records are {done} faster than they arrive",
     Status.TOPIC_DELETED: "the topic no longer exists",
     Status.UNKNOWN: "the lag is unknown",
@@ -75,11 +76,18 @@ class RowFacts(NamedTuple):
     arrived: int
     held: bool
     quiet: bool
+    silent_ms: int
+    usual_ms: int
+    undecided: bool
+    watched: bool
+    jumped: bool
     moved_ms: int
     peak: int
     consume: float
     produce: float
     after_burst: bool
+    falls: bool
+    at_commit: int
     early: float
     late: float
     jitter: float
@@ -128,8 +136,16 @@ def too_early(row: RowFacts) -> Finding:
     """The finding about a group that is ok so far; `row` is its partition with the highest lag."""
     seen = f"too early after {plural(row.samples, 'poll')} in {_watched(row)}"
     needed = f"a verdict needs {row.rules.trend_samples} in {duration(row.rules.min_s)}"
+    if row.samples >= row.rules.trend_samples and row.now_ms - row.first_ms >= 1000 * row.rules.min_s:
+        needed = f"the {row.terms.offset} has not moved yet, and {_usually(row)}"
     evidence = f"{seen}: {needed}; {plural(row.lag, 'record')} behind on {row.tp}"
     return Finding(Status.UNKNOWN, "too early for a verdict", evidence)
+
+
+def _usually(row: RowFacts) -> str:
+    if row.usual_ms == UNKNOWN:
+        return "how long it usually takes is not known"
+    return f"it usually moves within {duration(row.usual_ms / 1000)}"
 
 
 def _last_read(group: GroupSnapshot, row: RowFacts) -> Onset | None:
@@ -209,6 +225,13 @@ def _never_committed(row: RowFacts) -> str:
     return f"no {row.terms.offset} on {row.tp}, which has offsets {start:,} to {end:,} ({records})"
 
 
+def _unusual(row: RowFacts) -> str:
+    if not row.watched:
+        return f"lag on {row.tp} rose to {plural(row.lag, 'record')} with the last poll"
+    silent = duration(row.silent_ms / 1000)
+    return f"{row.terms.offset} {row.committed:,} of {row.tp} unchanged for {silent} {_arrived(row)}; {_usually(row)}"
+
+
 def _held(row: RowFacts) -> str:
     stable, end = row.last_stable, row.log_end
     where = f"{stable:,} of {row.tp} is {plural(end - stable, 'record')} below the log end {end:,}"
@@ -280,6 +303,7 @@ _SENTENCES: dict[Status, Callable[[RowFacts], str]] = {
     Status.NEVER_COMMITTED: _never_committed,
     Status.HELD: _held,
     Status.NO_MEMBERS: _waits,
+    Status.WATCHING: _unusual,
     Status.CATCHING_UP: _changed,
     Status.TOPIC_DELETED: _deleted,
     Status.UNKNOWN: _unknown,

@@ -138,7 +138,8 @@ class _Groups:
         first_ms = np.where(groups.first_ms == UNKNOWN, times_ms[0], groups.first_ms)
         is_short = (samples < rules.min_samples()) | (times_ms[-1] - first_ms < rules.min_ms())
         has_no_trend = samples < rules.trend_samples()  # it may be falling behind
-        early = (groups.status == _OK) & ((groups.waiting > 0) & is_short | (groups.behind > 0) & has_no_trend)
+        waits = (groups.waiting > 0) & is_short | (groups.undecided > 0) | (groups.behind > 0) & has_no_trend
+        early = (groups.status == _OK) & waits
         return np.where(early, TOO_EARLY, groups.status).astype(np.int8)
 
     def _group_columns(self, status: NDArray[np.int8]) -> GroupColumns:

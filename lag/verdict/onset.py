@@ -79,6 +79,7 @@ class RowCommits(NamedTuple):
     is_exact     bool: the run began at `first_ms`
     follows      bool: a record with another offset precedes the run
     back_ms      of the last record with a lower offset than the one before it
+    interval_ms  the longest of the last times between two commits that moved the offset
     """
 
     offset: Ints
@@ -86,6 +87,7 @@ class RowCommits(NamedTuple):
     is_exact: Flags
     follows: Flags
     back_ms: Ints
+    interval_ms: Ints
 
 
 class GroupRecords(Protocol):

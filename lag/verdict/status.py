@@ -27,6 +27,7 @@ class Status(StrEnum):
     FLAPPING = "flapping"  # a group whose verdicts opened and closed again and again (of groups, if a policy asks)
     HELD = "held"  # the group has read up to the last stable offset, which an open transaction holds back
     NO_MEMBERS = "no_members"  # records wait, and the group has no members
+    WATCHING = "watching"  # the group has not committed for longer than usual, or its lag has just jumped
     CATCHING_UP = "catching_up"
     TOPIC_DELETED = "topic_deleted"
     UNKNOWN = "unknown"
@@ -56,5 +57,6 @@ STORED: Mapping[Status, int] = {
     Status.OK: 12,
     Status.FLAPPING: 13,
     Status.NO_PARTITIONS: 14,
+    Status.WATCHING: 15,
 }
 """Their numbers in the history's tables. A new status takes the next free number, however urgent it is."""

@@ -9,6 +9,11 @@ from lag.model import Unread
 from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource, RowCommits
 
+LONGEST_WAIT_MS = 5_400_000
+"""A longer time between two commits is no habit: there was nothing to commit, or nobody who could."""
+FADES_BY = 0.95
+"""What a long wait counts after each later one."""
+
 _COMMIT, _WINDOW = SOURCE_CODE[OnsetSource.COMMIT], SOURCE_CODE[OnsetSource.WINDOW]
 
 
@@ -32,6 +37,10 @@ class Waiting(NamedTuple):
                   consumer reads, and
     has_records      1: a record that it reads comes next
     failed_ms     the last poll whose check could not read on
+    waits         how often a poll saw the committed offset move, and
+    wait_ms          the longest time that records waited for it, each counted FADES_BY times less for each later one
+    interval_ms      the same for the time since the move before
+    record_interval_ms  the same by commit records (`RowCommits`)
     """
 
     committed: Ints
@@ -49,6 +58,10 @@ class Waiting(NamedTuple):
     passed: Ints
     has_records: Ints
     failed_ms: Ints
+    waits: Ints
+    wait_ms: Ints
+    interval_ms: Ints
+    record_interval_ms: Ints
 
     @classmethod
     def none(cls, rows: int) -> "Waiting":
@@ -74,6 +87,11 @@ class Waiting(NamedTuple):
         is_held = np.where(known & (last_stable != UNKNOWN), held, np.where(moved, 0, self.is_held == 1))
         goes_on = ~moved & (is_held == self.is_held) & (self.since_ms != UNKNOWN)
         waits = np.where(goes_on, self.since_ms, at_ms)
+        waited_ms = np.where(self.since_ms == UNKNOWN, 0, at_ms - self.since_ms)
+        ahead = (committed > self.committed) & (self.committed != UNKNOWN)
+        has_waited = ahead & (self.is_held != 1) & (waited_ms <= LONGEST_WAIT_MS)
+        lasted_ms = at_ms - self.unmoved_ms
+        is_interval = ahead & (self.before_ms != UNKNOWN) & (lasted_ms <= LONGEST_WAIT_MS)
         return Waiting(
             committed=np.where(read, committed, self.committed),
             unmoved_ms=np.where(moved, at_ms, self.unmoved_ms),
@@ -90,6 +108,10 @@ class Waiting(NamedTuple):
             passed=passed,
             has_records=np.where(moved, UNKNOWN, self.has_records),
             failed_ms=np.where(moved, UNKNOWN, self.failed_ms),
+            waits=np.where(has_waited, np.maximum(self.waits, 0) + 1, self.waits),
+            wait_ms=np.where(has_waited, _longest(self.wait_ms, waited_ms), self.wait_ms),
+            interval_ms=np.where(is_interval, _longest(self.interval_ms, lasted_ms), self.interval_ms),
+            record_interval_ms=self.record_interval_ms,
         )
 
     def checked(self, at_ms: int, rows: Ints, found: Sequence[Unread]) -> "Waiting":
@@ -114,6 +136,7 @@ class Waiting(NamedTuple):
             commit_ms=np.where(taken, commits.first_ms, self.commit_ms),
             commit_is_exact=np.where(taken, commits.is_exact, self.commit_is_exact),
             back_commit_ms=np.where(went_back, commits.back_ms, self.back_commit_ms),
+            record_interval_ms=commits.interval_ms,
         )
 
     def onsets(self, run_ms: Ints, is_exact: Flags) -> OnsetColumns:
@@ -164,3 +187,7 @@ class Waiting(NamedTuple):
     def forgotten(self, where: Flags) -> "Waiting":
         """The state without what is known of these rows: their topic was created again."""
         return Waiting(*(np.where(where, UNKNOWN, column) for column in self))
+
+
+def _longest(known_ms: Ints, lasted_ms: Ints) -> Ints:
+    return np.maximum(lasted_ms, np.maximum(known_ms, 0) * FADES_BY).astype(np.int64)

@@ -91,6 +91,8 @@ def predicate(health: GroupHealth, type_: GroupType, now_ms: int, zone: tzinfo) 
         case Status.NO_MEMBERS:
             has = f"has had no members{when}" if when else "has no members"
             return f"{has}, and a lag of {formats.plural(lag.records, 'record')}" if lag.records else has
+        case Status.WATCHING:
+            return f"is watched{when}: {finding.evidence}"
         case Status.CATCHING_UP:
             return f"{has_been} catching up{when}{drain_time(health)}"
         case Status.TOPIC_DELETED:

@@ -48,7 +48,8 @@ class OpenVerdicts:
             if code in NO_VERDICT:
                 state = state.without_verdict(last)
             else:
-                state = state.after(URGENCY[code], health.snapshot.at_ms, its, last)
+                found = Status.OK if URGENCY[code] is Status.WATCHING else URGENCY[code]  # opens and closes nothing
+                state = state.after(found, health.snapshot.at_ms, its, last)
                 if not state.shows_the_poll(its):
                     shown[number] = _Shown(state, its, group_id in self.settled)
             if not state.is_calm:

@@ -24,6 +24,7 @@ class GroupVerdicts(NamedTuple):
     maybe_markers  int64, rows whose lag may consist of transaction markers only
     waiting        int64, rows with records to read, or with an unknown lag; not those without records and commits
     behind         int64, rows with a higher lag than a group that keeps up may have
+    undecided      int64, rows of which nothing tells yet whether they are silent
     samples        int64, the most polls that know the lag of a row with records to read, the first at `first_ms`;
                    -1 = no such row
     """
@@ -38,6 +39,7 @@ class GroupVerdicts(NamedTuple):
     maybe_markers: Ints
     waiting: Ints
     behind: Ints
+    undecided: Ints
     samples: Ints
     first_ms: Ints
 
@@ -67,6 +69,7 @@ def judge_groups(rows: RowVerdicts, bounds: Ints, unread: Flags, idle: StatusCod
         maybe_markers=_count(rows.maybe_markers, bounds),
         waiting=_count(_waiting(rows), bounds),
         behind=_count((current.lag > rows.stats.jitter) & (current.remainder != MARKERS_ONLY), bounds),
+        undecided=_count(rows.stats.undecided & (current.remainder != MARKERS_ONLY) & ~rows.maybe_markers, bounds),
         samples=samples,
         first_ms=first_ms,
     )

@@ -48,7 +48,7 @@ def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: Gr
     readable = rates.lags(window.positions(), window.log_start, window.log_end)
     at_most = np.where(readable[-1] == UNKNOWN, current.lag, readable[-1])
     to_read = current._replace(lag=np.minimum(current.lag, at_most))
-    stats = status_rules.window_stats(window, readable, to_read, rules)
+    stats = status_rules.window_stats(window, readable, to_read, bounds, rules)
     group_moved_ms = reduce_groups(np.maximum, stats.moved_ms, bounds, UNKNOWN)[group]
     no_members = groups.memberless[group]
     codes = status_rules.row_status(stats, to_read, group_moved_ms, no_members, groups.shared[group], rules)

@@ -5,8 +5,9 @@ The status of a partition is that of the first rule that holds:
 1. What one poll shows: lost, beyond the end, topic deleted, unknown, never committed (an empty partition without a
    committed offset is ok; no members, if the group has none and commits nothing), and ok if the lag is at most
    `Rules.lag_floor`.
-2. A partition is *quiet* when, in enough polls (`Rules.min_samples`, `Rules.min_s`), its lag was above the floor and
-   its committed offset did not move. A quiet partition is
+2. A partition is *quiet* when, in enough polls (`Rules.min_samples`, `Rules.min_s`) and for longer than the group
+   usually takes to commit (`commit_habits.usual_ms`), its lag was above the floor and its committed offset did not
+   move. A quiet partition is
    - held, if the committed offset has reached the last stable offset and an open transaction keeps that below the log
      end; in that time there was nothing that the group could have read;
    - ok, if the lag is one record, which may be a transaction marker that no consumer can read; a look into the log or
@@ -18,14 +19,15 @@ The status of a partition is that of the first rule that holds:
 4. No members: the group is empty and its committed offsets do not move. (A consumer that assigns partitions itself
    commits without being a member.)
 5. Falling behind or catching up: the median lag of the last third of the samples is above or below that of the first
-   third by more than the noise, and the rates agree. A burst shorter than half a third of the window triggers neither,
-   and the lag that a longer one leaves is not falling behind while it drains.
-6. Ok.
+   third by more than the noise, and the rates agree. The lag is judged just after commits (`commit_habits.at_commits`).
+   A burst shorter than half a third of the window is not falling behind, nor is the lag that a longer one leaves while
+   it drains; a lag that shrinks after its peak is catching up.
+6. Watching: the group has not committed for longer than usual, but not for long enough to be quiet.
+7. Ok.
 
 These are Burrow's rules with corrections: one drop of the lag does not clear a verdict, one commit does not make a
-group stopped, records must have waited for a while (topics with little traffic raise no alarm), and a group that
-commits rarely is quiet only after twice its longest earlier interval. For share groups, the committed offset is the
-share-partition start offset (KIP-932).
+group stopped, records must have waited for a while (topics with little traffic raise no alarm), and a group is compared
+with its own habits. For share groups, the committed offset is the share-partition start offset (KIP-932).
 """
 
 from collections.abc import Sequence
@@ -37,6 +39,7 @@ from numpy.typing import NDArray
 
 from lag.model import GroupSnapshot, Problem, Remainder
 from lag.offsets import UNKNOWN, EndOffsets, Flags, Ints, OffsetTable, PartitionProblem, Problems, problem_code
+from lag.verdict.rules import commit_habits
 from lag.verdict.status import STATUS_CODE, Status, StatusCodes
 from lag.verdict.window import rates
 from lag.verdict.window.rates import Floats, Rates
@@ -68,6 +71,15 @@ def is_complete(problems: Sequence[Problem], groups: Sequence[GroupSnapshot], en
     return is_read and not bool(np.isin(ends.problem, UNREAD_CODES).any())
 
 
+WATCHED_SAMPLES = 2
+"""Polls after which a row may be watched."""
+JUMP_RECORDS = 1_000
+"""A lag that rises at once is watched from this number of records on."""
+LONG_SEEN_MS = 300_000
+"""Where a commit record tells that the newest commit is older than usual, records need not wait for longer than this
+from the first poll on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The thresholds: `_records` in records, `_s` in seconds, `_samples` in polls.
@@ -76,7 +88,8 @@ class Rules:
     min_samples      polls that a verdict about movement needs, and
     min_s            the time they must span (longer than 30 s, the commit interval of Kafka Streams)
     marker_records   up to this many unmoving records may be transaction markers until the log is checked; 0: stalled
-    commit_gap_factor  a partition is quiet after this many times its longest earlier interval between commits
+    commit_gap_factor  a partition is quiet after this many times what it usually takes to commit, and one poll
+    assumed_interval_s  what a group is taken to need for a commit as long as no commit tells it
     trend_samples    polls that "falling behind" and "catching up" need
     noise_records, noise_share, noise_s   a lag has changed if the change exceeds each of: this many records, this
                      share of the earlier lag, and the records that arrive in this many seconds
@@ -88,7 +101,8 @@ class Rules:
     min_samples: int = 3
     min_s: float = 45.0
     marker_records: int = 1
-    commit_gap_factor: float = 2.0
+    commit_gap_factor: float = 1.25
+    assumed_interval_s: float = 60.0
     trend_samples: int = 6
     noise_records: int = 10
     noise_share: float = 0.05
@@ -123,10 +137,18 @@ class WindowStats(NamedTuple):
     run_is_whole   the run began at the first poll with a known lag, or earlier
     held           an open transaction keeps the newest lag from being read
     quiet          the run is long enough for a verdict
+    silent_ms      how long records have waited without a commit that moved the offset; 0 if none wait
+    usual_ms       how long the group usually takes for that; -1 where no commit tells it
+    undecided      records have waited in every poll, not for long enough to be quiet, and nothing tells whether before
+    watched        it takes longer than usual, and is not quiet
+    jumped         with the newest poll the lag is higher than ever, and than what the group reads in its usual time
     moved_ms       the first poll that saw the newest committed offset
     peak           the highest committed offset
     consume, produce   records per second
     after_burst    the rates include a burst that now drains, and the lag was not growing before it
+    falls          the lag is falling from a peak
+    at_commit      the lag just after the last commit, where the group commits more rarely than every other poll; else
+                   the lag
     early, late    median lag of the first and last third of the samples; NaN if too few, or if the lag is constant
     jitter         the lag that a group which keeps up may have
     noise          the change of a lag that does not count
@@ -140,11 +162,18 @@ class WindowStats(NamedTuple):
     arrived: Ints
     held: Flags
     quiet: Flags
+    silent_ms: Ints
+    usual_ms: Ints
+    undecided: Flags
+    watched: Flags
+    jumped: Flags
     moved_ms: Ints
     peak: Ints
     consume: Floats
     produce: Floats
     after_burst: Flags
+    falls: Flags
+    at_commit: Ints
     early: Floats
     late: Floats
     jitter: Floats
@@ -165,33 +194,55 @@ def current_rows(table: OffsetTable, rows: slice | Ints, remainders: RemainderCo
     )
 
 
-def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, rules: Rules) -> WindowStats:
-    """Everything that the rules need; `lag` is int64[n_samples, n_rows], from `rates.lags`."""
+def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, bounds: Ints, rules: Rules) -> WindowStats:
+    """Everything that the rules need; `lag` is int64[n_samples, n_rows], from `rates.lags`.
+
+    Group i has the rows `bounds[i]:bounds[i + 1]`.
+    """
     times, known = window.times_ms, lag != UNKNOWN
     moved = _moves(window.committed)
     held = window.held if window.held is not None else np.zeros(lag.shape, np.bool_)
     run = _run(window.committed, lag, held, rules)
     run_samples, since_ms = run.sum(axis=0), _first_ms(run, times)
-    consume, produce, after_burst = _rates(window, lag, rules)
-    jitter = np.maximum(rules.noise_records, rules.noise_s * np.nan_to_num(produce))
-    readable = np.where(held, 0, lag)
-    early, late = _thirds(readable, current, times, rules)
-    noise = np.maximum(jitter, rules.noise_share * np.nan_to_num(early))
+    whole = (since_ms != UNKNOWN) & ~(known & ~run).any(axis=0)
+    rare = commit_habits.at_commits(window, lag, moved)
+    judged = np.where(held, 0, lag)
+    judged[:, rare.rows] = np.where(held[:, rare.rows], 0, rare.lag)
+    usual_ms = commit_habits.usual_ms(window, moved, lag, bounds, rules.lag_floor)
+    poll_ms = _poll_ms(times)
+    silence = _silence(window, usual_ms, poll_ms, _Run(run_samples, since_ms, whole, held[-1]), rules)
+    consume, produce, after_burst = _rates(window, judged, rules)
+    still = ~moved[:, rare.rows].any(axis=0) & (silence.quiet | (usual_ms == UNKNOWN))[rare.rows]
+    consume[rare.rows] = np.where(still, consume[rare.rows], rare.consume)
+    produce[rare.rows] = np.where(np.isnan(rare.produce), produce[rare.rows], rare.produce)
+    may_take_s = np.clip(usual_ms / 1000, rules.noise_s, max(rules.noise_s, 2 * poll_ms / 1000))
+    jitter = np.maximum(rules.noise_records, may_take_s * np.nan_to_num(produce))
+    early, late = _thirds(judged, times, rules)
+    least = np.maximum(rules.noise_records, rules.noise_s * np.nan_to_num(produce))
+    noise = np.maximum(least, rules.noise_share * np.nan_to_num(early))
     run_start = np.argmax(run, axis=0)
+    jumped = _jumped(lag, consume, _expected_ms(usual_ms, rules) / 1000, noise, rules)
     return WindowStats(
         samples=known.sum(axis=0),
         first_ms=_first_ms(known, times),
         run_samples=run_samples,
         run_since_ms=since_ms,
-        run_is_whole=(since_ms != UNKNOWN) & ~(known & ~run).any(axis=0),
+        run_is_whole=whole,
         arrived=current.log_end - np.take_along_axis(window.log_end, run_start[None], axis=0)[0],
         held=held[-1],
-        quiet=_quiet(run_samples, since_ms, moved, readable, times, rules),
+        quiet=silence.quiet,
+        silent_ms=silence.ms,
+        usual_ms=usual_ms,
+        undecided=silence.undecided,
+        watched=silence.watched,
+        jumped=jumped & ~held[-1] & ~_went_back(window.committed),
         moved_ms=_last_ms(moved, times[1:]),
         peak=window.committed.max(axis=0),
         consume=consume,
         produce=produce,
         after_burst=after_burst & ~((late - early > noise) & (early > jitter)),
+        falls=_falls(judged, times, jitter, noise, rules),
+        at_commit=judged[-1],
         early=early,
         late=late,
         jitter=jitter,
@@ -210,11 +261,13 @@ def row_status(
     enough = stats.samples >= rules.min_samples
     empty = (current.log_end != UNKNOWN) & (current.log_end == current.log_start)
     no_commit = current.problem == _NO_COMMIT
-    abandoned = memberless & (group_moved_ms == UNKNOWN)
-    active = (stats.moved_ms != UNKNOWN) & ~stats.quiet
+    commits = (group_moved_ms != UNKNOWN) | (stats.usual_ms != UNKNOWN)
+    abandoned = memberless & ~commits
+    active = ((stats.moved_ms != UNKNOWN) | (stats.usual_ms != UNKNOWN)) & ~stats.quiet
     others_moved = group_moved_ms > stats.run_since_ms + rules.min_s * 1000
-    change, behind = stats.late - stats.early, lag > stats.jitter
-    grows = (change > stats.noise) & ~stats.after_burst
+    change, behind = stats.late - stats.early, stats.at_commit > stats.jitter
+    grows = (change > stats.noise) & ~stats.after_burst & ~stats.falls
+    shrinks = (change < -stats.noise) & (stats.consume > stats.produce)
     return _first_of(
         (_has(current, PartitionProblem.BELOW_LOG_START), Status.LOST),
         (_has(current, PartitionProblem.BEYOND_END), Status.BEYOND_END),
@@ -232,7 +285,8 @@ def row_status(
         (enough & (stats.peak > current.committed) & ~shared, Status.REWOUND),
         (memberless & ~active, Status.NO_MEMBERS),
         (grows & behind & (stats.produce > stats.consume), Status.FALLING_BEHIND),
-        ((change < -stats.noise) & behind & (stats.consume > stats.produce), Status.CATCHING_UP),
+        (stats.watched | stats.jumped, Status.WATCHING),
+        (behind & (shrinks | stats.falls), Status.CATCHING_UP),
     )
 
 
@@ -288,33 +342,103 @@ def _run(committed: Ints, lag: Ints, held: Flags, rules: Rules) -> Flags:
     return run
 
 
-def _quiet(run_samples: Ints, since_ms: Ints, moved: Flags, lag: Ints, times: Ints, rules: Rules) -> Flags:
-    run_ms = times[-1] - since_ms
-    quiet: Flags = (run_samples >= max(1, rules.min_samples)) & (run_ms >= rules.min_s * 1000)
-    rows = np.flatnonzero(quiet & moved.any(axis=0))
-    if len(rows):
-        gap_ms = _longest_commit_gap_ms(moved[:, rows], lag[:, rows], times, rules)
-        quiet[rows] = run_ms[rows] >= rules.commit_gap_factor * gap_ms
-    return quiet
+def _silent_ms(window: RowWindow, since_ms: Ints, whole: Flags) -> Ints:
+    """int64[n_rows]: how long records have waited under the newest commit; 0 where none wait.
+
+    What filled the whole window began with the poll that `Waiting` has.
+    """
+    if window.waiting is not None:
+        longer = whole & (window.waiting.since_ms != UNKNOWN)
+        since_ms = np.where(longer, np.minimum(window.waiting.since_ms, since_ms), since_ms)
+    return np.where(since_ms == UNKNOWN, 0, window.times_ms[-1] - since_ms)
 
 
-def _longest_commit_gap_ms(moved: Flags, lag: Ints, times: Ints, rules: Rules) -> Ints:
-    """int64[n_rows]: the longest time that records waited in the window before the committed offset moved."""
-    since = np.full(moved.shape[1], times[0])
-    longest = np.zeros(moved.shape[1], np.int64)
-    for sample, moves in enumerate(moved, start=1):
-        longest = np.where(moves, np.maximum(longest, times[sample] - since), longest)
-        since = np.where(moves | (lag[sample] <= rules.lag_floor), times[sample], since)
-    return longest
+class _Run(NamedTuple):
+    """The samples at the end of the window with the newest commit: [n_rows] each, see WindowStats."""
+
+    samples: Ints
+    since_ms: Ints
+    is_whole: Flags
+    held: Flags
 
 
-def _thirds(lag: Ints, current: CurrentRows, times: Ints, rules: Rules) -> tuple[Floats, Floats]:
+class _Silence(NamedTuple):
+    """Whether records have waited for unusually long: [n_rows] each, see WindowStats."""
+
+    ms: Ints
+    quiet: Flags
+    undecided: Flags
+    watched: Flags
+
+
+def _silence(window: RowWindow, usual_ms: Ints, poll_ms: float, run: _Run, rules: Rules) -> _Silence:
+    silent_ms, commit_age_ms = _silent_ms(window, run.since_ms, run.is_whole), _commit_age_ms(window)
+    expected_ms, from_first = _expected_ms(usual_ms, rules), run.is_whole
+    if window.waiting is not None:
+        from_first = from_first & (window.waiting.since_ms <= window.waiting.first_ms)
+    unusual_ms = rules.commit_gap_factor * expected_ms + poll_ms
+    unusual_ms = np.where(from_first & (commit_age_ms >= unusual_ms), np.minimum(unusual_ms, LONG_SEEN_MS), unusual_ms)
+    long_ms = np.maximum(rules.min_s * 1000, np.where(run.held, 0, unusual_ms))  # what is held, the group has read
+    quiet = (run.samples >= max(1, rules.min_samples)) & (silent_ms >= long_ms)
+    undecided = from_first & ~quiet & ((commit_age_ms == UNKNOWN) | (commit_age_ms > usual_ms))
+    watched = (run.samples >= WATCHED_SAMPLES) & (silent_ms >= expected_ms + poll_ms)
+    return _Silence(silent_ms, quiet, undecided, watched & ~quiet & ~undecided & ~run.held)
+
+
+def _expected_ms(usual_ms: Ints, rules: Rules) -> Floats:
+    return np.where(usual_ms == UNKNOWN, rules.assumed_interval_s * 1000, usual_ms)
+
+
+def _commit_age_ms(window: RowWindow) -> Ints:
+    """int64[n_rows]: how old the newest commit is by its record; -1 = not known."""
+    if window.waiting is None:
+        return np.full(window.committed.shape[1], UNKNOWN, np.int64)
+    commit_ms = window.waiting.commit_ms
+    return np.where(commit_ms == UNKNOWN, UNKNOWN, window.times_ms[-1] - commit_ms)
+
+
+def _poll_ms(times: Ints) -> float:
+    """The time between two polls."""
+    return float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+
+
+def _falls(lag: Ints, times: Ints, jitter: Floats, noise: Floats, rules: Rules) -> Flags:
+    """bool[n_rows]: the lag is the lowest since its peak, and takes at least `min_s` from there to 0 at this speed."""
+    rows = np.arange(lag.shape[1])
+    peak = len(lag) - 1 - np.argmax(lag[::-1], axis=0)
+    highest, fell_s = lag[peak, rows], (times[-1] - times[peak]) / 1000
+    after = np.arange(len(lag))[:, None] >= peak
+    lowest = np.where(after & (lag != UNKNOWN), lag, np.iinfo(np.int64).max).min(axis=0)
+    falls: Flags = (lag[-1] != UNKNOWN) & (lag[-1] < highest - noise) & (lag[-1] <= lowest + jitter)
+    falls &= highest * fell_s >= rules.min_s * (highest - lag[-1])
+    return falls
+
+
+def _went_back(committed: Ints) -> Flags:
+    went_back: Flags = committed[-1] < committed[-2:][0]
+    return went_back
+
+
+def _jumped(lag: Ints, consume: Floats, usual_s: Floats, noise: Floats, rules: Rules) -> Flags:
+    """bool[n_rows]: with the newest poll the lag is the highest, and more than the group has read in its usual time."""
+    if len(lag) < 2:
+        return np.zeros(lag.shape[1], np.bool_)
+    before = lag[:-1].max(axis=0)
+    may_be = np.maximum(rules.min_s, rules.commit_gap_factor * usual_s) * consume
+    enough = (lag != UNKNOWN).sum(axis=0) >= rules.trend_samples
+    jumped: Flags = (
+        enough & (lag[-2] != UNKNOWN) & (lag[-1] > before + noise) & (lag[-1] > np.fmax(may_be, JUMP_RECORDS))
+    )
+    return jumped
+
+
+def _thirds(lag: Ints, times: Ints, rules: Rules) -> tuple[Floats, Floats]:
     """float64[n_rows] each: median lag of the first and last third of a row's samples; NaN if the lag is constant."""
     early, late = np.full(lag.shape[1], np.nan), np.full(lag.shape[1], np.nan)
     known = lag != UNKNOWN
     first = np.argmax(known, axis=0)
     oldest = lag[first, np.arange(len(first))]
-    changed = (current.lag > rules.noise_records) & ((lag[-1] != oldest) | (lag.max(axis=0) != oldest))
+    changed = (lag[-1] > rules.noise_records) & ((lag[-1] != oldest) | (lag.max(axis=0) != oldest))
     changed &= (known.sum(axis=0) >= rules.trend_samples) & (times[-1] - times[first] >= rules.min_s * 1000)
     for start in np.unique(first[changed]):
         rows = np.flatnonzero(changed & (first == start))

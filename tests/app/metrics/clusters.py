@@ -12,6 +12,7 @@ from lag.errors import ConnectError
 from lag.model import Broker, ClusterSnapshot, GroupType, Problem, Scope
 from lag.polling.report import CollectorStatus, Report
 from lag.verdict.judge import Past, judge
+from lag.verdict.rules.status_rules import Rules
 from lag.verdict.window.sample_window import SampleRing
 from tests.lag.make import cluster, deleted, end, failed, group
 
@@ -63,7 +64,7 @@ def report(polls: Sequence[ClusterSnapshot]) -> Report:
     ring, past = SampleRing(), Past()
     for polled_snapshot in polls:
         window = ring.append(polled_snapshot)
-        health = judge(polled_snapshot, window, past=past)
+        health = judge(polled_snapshot, window, Rules(assumed_interval_s=10), past=past)
         past = Past(health.onsets or past.onsets)
     return Report(polls[-1], health, window)
 

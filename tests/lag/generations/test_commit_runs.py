@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lag.generations.commit_runs import CommitRuns
+from lag.verdict.waiting import FADES_BY
 from tests.lag.generations.commits import Commit, columns
 from tests.lag.make import cluster, end, group
 
@@ -23,6 +25,7 @@ class Run:
     is_exact: bool = False
     follows: bool = False
     back_ms: int = -1
+    interval_ms: int = -1
 
 
 def runs(*batches: Sequence[Commit], most: int = 1000) -> CommitRuns:
@@ -47,7 +50,19 @@ def test_the_only_record_of_an_offset_is_its_commit() -> None:
 def test_a_client_that_commits_the_same_offset_again_does_not_move_its_first_commit() -> None:
     batch = [Commit("g", "t-0", 4, 90), *(Commit("g", "t-0", 5, at) for at in (100, 110))]
     found = runs(batch, [Commit("g", "t-0", 5, 120)])
-    assert of(found, "g", "t-0") == Run(5, 100, is_exact=True, follows=True)
+    assert of(found, "g", "t-0") == Run(5, 100, is_exact=True, follows=True, interval_ms=10)
+
+
+def test_the_longest_interval_between_commits_that_moved_the_offset_fades() -> None:
+    at_ms = [0, 60_000, 120_000, 125_000, 130_000]
+    found = runs(*([Commit("g", "t-0", offset, 1000 + each)] for offset, each in enumerate(at_ms)))
+    assert of(found, "g", "t-0").interval_ms == int(int(60_000 * FADES_BY) * FADES_BY)
+    assert runs([Commit("g", "t-0", at, 1000 + each) for at, each in enumerate(at_ms)]).interval_ms == 54_150
+
+
+def test_a_day_without_commits_is_no_interval() -> None:
+    found = runs([Commit("g", "t-0", at, each) for at, each in enumerate([0, 5_000, 86_400_000, 86_405_000])])
+    assert of(found, "g", "t-0").interval_ms == 5_000
 
 
 def test_without_another_offset_before_the_first_of_several_records_is_only_the_earliest_known() -> None:
@@ -57,7 +72,7 @@ def test_without_another_offset_before_the_first_of_several_records_is_only_the_
 
 def test_a_commit_that_goes_back_is_known() -> None:
     found = runs([Commit("g", "t-0", 9, 100)], [Commit("g", "t-0", 5, 110), Commit("g", "t-0", 6, 120)])
-    assert of(found, "g", "t-0") == Run(6, 120, is_exact=True, follows=True, back_ms=110)
+    assert of(found, "g", "t-0") == Run(6, 120, True, True, back_ms=110, interval_ms=10)
 
 
 def test_a_tombstone_removes_and_the_next_commit_is_the_only_one() -> None:
@@ -123,13 +138,14 @@ def plain(commits: Sequence[Commit]) -> dict[tuple[str, str], Run]:
             found[place] = replace(before, is_exact=before.follows)
         else:
             back_ms = one.at_ms if one.offset < before.offset else before.back_ms
-            found[place] = Run(one.offset, one.at_ms, is_exact=True, follows=True, back_ms=back_ms)
+            interval_ms = max(one.at_ms - before.first_ms, int(before.interval_ms * FADES_BY))
+            found[place] = Run(one.offset, one.at_ms, True, True, back_ms, interval_ms)
     return found
 
 
 @given(COMMITS, st.integers(1, 10))
 def test_batches_of_any_size_give_what_one_record_after_the_other_gives(records: list[Commit], size: int) -> None:
-    timed = [replace(one, at_ms=1000 + at) for at, one in enumerate(records)]
+    timed = [replace(one, at_ms=1000 * (1 + at)) for at, one in enumerate(records)]
     found = runs(*(timed[at : at + size] for at in range(0, len(timed), size)))
     expected = plain(timed)
     for place in {(one.group, one.tp) for one in timed}:
@@ -137,6 +153,7 @@ def test_batches_of_any_size_give_what_one_record_after_the_other_gives(records:
         assert (got.offset, got.first_ms) == (want.offset, want.first_ms)
         assert got.is_exact >= want.is_exact
         assert got.back_ms >= want.back_ms
+        assert got.interval_ms == pytest.approx(want.interval_ms, abs=len(records))  # it is rounded batch by batch
 
 
 def test_a_negative_offset_ends_a_run_as_a_tombstone_does() -> None:

@@ -93,8 +93,8 @@ def test_a_group_that_falls_behind_is_recorded_as_such() -> None:
 
 
 def test_a_group_that_stopped_is_not_ok_before_the_window_is_long_enough() -> None:
-    stopped = polls(60, lambda at: 100 + at, lambda _: 90)
-    assert [verdict(judged(stopped[: number + 1]))[0] for number in range(7)] == [*[None] * 5, *[Status.STOPPED] * 2]
+    stopped = polls(100, lambda at: 100 + at, lambda _: 90)
+    assert [verdict(judged(stopped[: number + 1]))[0] for number in range(11)] == [*[None] * 9, *[Status.STOPPED] * 2]
 
 
 def test_what_may_be_a_marker_is_noted_and_counts_for_no_time_lag() -> None:

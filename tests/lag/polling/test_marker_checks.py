@@ -102,16 +102,17 @@ def test_a_record_after_them_waits_since_it_came_and_not_since_the_commit() -> N
     log = reader()
     log.poll(20)
     log.ends, log.readable = {"t-0": end(503)}, {"t-0": 500}
-    found = [log.poll()["g"] for _ in range(6)]
-    assert [health.time_lag.seconds for health in found] == [10.0, 20.0, 30.0, 40.0, 50.0, 60.0]
-    assert [health.finding.status for health in found] == [Status.OK] * 5 + [Status.STOPPED]
+    found = [log.poll()["g"] for _ in range(10)]
+    assert [health.time_lag.seconds for health in found] == [10.0 * poll for poll in range(1, 11)]
+    expected = [Status.OK] * 7 + [Status.WATCHING] * 2 + [Status.STOPPED]
+    assert [health.finding.status for health in found] == expected
     assert log.taken() == [("t-0", 11, 500), ("t-0", 500, 503)]
 
 
 def test_records_are_found_once_until_the_commit_moves() -> None:
     log = reader()
     log.readable = {"t-0": 20}
-    assert log.status(8)[-1] is Status.STOPPED
+    assert log.status(10)[-1] is Status.STOPPED
     log.ends = {"t-0": end(900)}
     assert log.status(3) == [Status.STOPPED] * 3
     assert log.taken() == [("t-0", 11, 500)]
@@ -140,8 +141,8 @@ def test_a_topic_that_is_created_again_is_checked_again() -> None:
 def test_a_check_that_fails_is_repeated_and_the_verdict_is_as_without_it() -> None:
     log = reader()
     log.broken = {"t": "NotLeaderOrFollowerError"}
-    assert log.status(8)[-1] is Status.STOPPED
-    assert log.taken() == [("t-0", 11, 500)] * 8
+    assert log.status(10)[-1] is Status.STOPPED
+    assert log.taken() == [("t-0", 11, 500)] * 10
     log.broken = {}
     health = log.poll()["g"]
     assert (health.finding.status, health.time_lag.seconds) == (Status.OK, 0.0)

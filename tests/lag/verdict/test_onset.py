@@ -96,13 +96,13 @@ def test_a_partition_without_a_record_committed_before_all_records_that_are_read
 
 
 def test_records_that_began_to_wait_after_the_last_commit_are_the_onset() -> None:
-    found = watch({"t-0": 5}, {"t-0": [5] * 4 + [9] * 8}, [Commit("g", "t-0", 5, START - HOUR)])
-    assert (found.status, found.onset) == (Status.STOPPED, Onset(START + 4 * EVERY, True, OnsetSource.WINDOW))
+    found = watch({"t-0": 5}, {"t-0": [5] * 2 + [9] * 10}, [Commit("g", "t-0", 5, START - HOUR)])
+    assert (found.status, found.onset) == (Status.STOPPED, Onset(START + 2 * EVERY, True, OnsetSource.WINDOW))
 
 
 def test_a_client_that_commits_the_same_offset_again_does_not_move_the_onset() -> None:
     times = (START - HOUR, START - 30_000, START + 5000, START + 70_000)
-    records = [Commit("g", "t-0", 4, START - 2 * HOUR), *(Commit("g", "t-0", 5, at) for at in times)]
+    records = [Commit("g", "t-0", 4, START - HOUR - 5000), *(Commit("g", "t-0", 5, at) for at in times)]
     assert watch({"t-0": 5}, {"t-0": 9}, records).onset == Onset(START - HOUR, True, OnsetSource.COMMIT)
 
 

@@ -16,7 +16,7 @@ from lag.errors import GroupscopeError
 from lag.verdict.hints import Hint, hint
 from lag.verdict.status import Status
 
-CALM = frozenset({Status.OK, Status.CATCHING_UP})
+CALM = frozenset({Status.OK, Status.CATCHING_UP, Status.WATCHING})
 """Verdicts that ask for nothing."""
 
 PLAINTEXT = "PLAINTEXT"

@@ -33,7 +33,7 @@ def health(polls: int, start_ms: int = START) -> Health:
 @pytest.fixture
 def history(tmp_path: Path) -> History:
     made = History(tmp_path)
-    for polls in (1, 4):
+    for polls in (1, 5):
         made.append("group_snapshots", group_snapshots(health(polls)))
     return made
 

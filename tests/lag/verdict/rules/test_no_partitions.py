@@ -135,7 +135,7 @@ def test_commits_on_a_topic_that_exists_do_not_hide_members_without_partitions()
 
 def test_a_stopped_group_without_partitions_says_both() -> None:
     changed = group({"orders-0": 3}, [reader("m0", "gone")])
-    whole = watch(*[(changed, ORDERS)] * 9)
+    whole = watch(*[(changed, ORDERS)] * 10)
     assert whole.finding.status is Status.STOPPED
     assert whole.finding.evidence.startswith(
         "its only member does not have a partition: topic gone does not exist; no "
