@@ -66,6 +66,9 @@ class Incident:
         return [name for name, delivery in self.deliveries.items() if not delivery.closed]
 
 
+UNDECIDED = frozenset({Status.UNKNOWN, Status.WATCHING})
+"""Verdicts that neither open an incident nor close it."""
+
 Incidents = Mapping[str, Incident]
 """By id, oldest first."""
 
@@ -74,7 +77,7 @@ Incidents = Mapping[str, Incident]
 class Poll:
     """The verdicts of one poll of a cluster. `at_ms` is that of the snapshot.
 
-    `verdicts` has every group that was read, except those with too few polls for a verdict and those that are UNKNOWN;
+    `verdicts` has every group that was read, except those with too few polls for a verdict and those that are UNDECIDED;
     `undecided` has these. `finding` returns the evidence of a group in `verdicts`. A group in neither is gone if the
     poll is `complete` or the group was among those `seen` before by this process: a group that only could not be read
     is in `undecided` then.
@@ -95,7 +98,7 @@ def poll_of(cluster: str, health: Health, seen: frozenset[str]) -> Poll:
     codes = health.columns.status.tolist()
     names = [group.group_id for group in snapshot.groups]
     found = {name: URGENCY[code] for name, code in zip(names, codes, strict=True) if code != TOO_EARLY}
-    verdicts = {name: verdict for name, verdict in found.items() if verdict is not Status.UNKNOWN}
+    verdicts = {name: verdict for name, verdict in found.items() if verdict not in UNDECIDED}
     undecided = frozenset(names) - verdicts.keys()
     return Poll(
         cluster,

@@ -80,6 +80,8 @@ class RowFacts(NamedTuple):
     usual_ms: int
     undecided: bool
     watched: bool
+    lately: bool
+    is_new: bool
     jumped: bool
     moved_ms: int
     peak: int
@@ -226,6 +228,8 @@ def _never_committed(row: RowFacts) -> str:
 
 
 def _unusual(row: RowFacts) -> str:
+    if row.committed == UNKNOWN:
+        return f"{_never_committed(row)}: it is new, and {_usually(row)}"
     if not row.watched:
         return f"lag on {row.tp} rose to {plural(row.lag, 'record')} with the last poll"
     silent = duration(row.silent_ms / 1000)

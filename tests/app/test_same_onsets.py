@@ -172,9 +172,9 @@ class Server:
         """Nothing is open."""
 
 
-def life(server: Server, restarts: float) -> Iterator[tuple[bool, Report]]:
+def life(server: Server, restarts: float, polls: int = POLLS) -> Iterator[tuple[bool, Report]]:
     """Polls over a long time, and whether the server has just been started again."""
-    for _ in range(POLLS):
+    for _ in range(polls):
         server.world.step()
         restarted = server.world.chance.random() < restarts
         if restarted:

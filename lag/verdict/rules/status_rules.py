@@ -141,6 +141,8 @@ class WindowStats(NamedTuple):
     usual_ms       how long the group usually takes for that; -1 where no commit tells it
     undecided      records have waited in every poll, not for long enough to be quiet, and nothing tells whether before
     watched        it takes longer than usual, and is not quiet
+    lately         a record tells that the newest commit is not overdue
+    is_new         the partition was seen first so lately that the group need not have committed it
     jumped         with the newest poll the lag is higher than ever, and than what the group reads in its usual time
     moved_ms       the first poll that saw the newest committed offset
     peak           the highest committed offset
@@ -166,6 +168,8 @@ class WindowStats(NamedTuple):
     usual_ms: Ints
     undecided: Flags
     watched: Flags
+    lately: Flags
+    is_new: Flags
     jumped: Flags
     moved_ms: Ints
     peak: Ints
@@ -235,6 +239,8 @@ def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, bounds: Int
         usual_ms=usual_ms,
         undecided=silence.undecided,
         watched=silence.watched,
+        lately=silence.lately,
+        is_new=silence.is_new,
         jumped=jumped & ~held[-1] & ~_went_back(window.committed),
         moved_ms=_last_ms(moved, times[1:]),
         peak=window.committed.max(axis=0),
@@ -261,9 +267,8 @@ def row_status(
     enough = stats.samples >= rules.min_samples
     empty = (current.log_end != UNKNOWN) & (current.log_end == current.log_start)
     no_commit = current.problem == _NO_COMMIT
-    commits = (group_moved_ms != UNKNOWN) | (stats.usual_ms != UNKNOWN)
-    abandoned = memberless & ~commits
-    active = ((stats.moved_ms != UNKNOWN) | (stats.usual_ms != UNKNOWN)) & ~stats.quiet
+    abandoned = memberless & (group_moved_ms == UNKNOWN) & (stats.usual_ms == UNKNOWN) & ~stats.lately
+    active = ((stats.moved_ms != UNKNOWN) | (stats.usual_ms != UNKNOWN) | stats.lately) & ~stats.quiet
     others_moved = group_moved_ms > stats.run_since_ms + rules.min_s * 1000
     change, behind = stats.late - stats.early, stats.at_commit > stats.jitter
     grows = (change > stats.noise) & ~stats.after_burst & ~stats.falls
@@ -273,6 +278,7 @@ def row_status(
         (_has(current, PartitionProblem.BEYOND_END), Status.BEYOND_END),
         (_has(current, PartitionProblem.TOPIC_DELETED), Status.TOPIC_DELETED),
         (no_commit & empty, Status.OK),
+        (no_commit & stats.is_new, Status.WATCHING),
         (no_commit & abandoned & (current.log_end != UNKNOWN), Status.NO_MEMBERS),
         (no_commit, Status.NEVER_COMMITTED),
         (np.isin(current.problem, UNREAD_CODES) | (lag == UNKNOWN), Status.UNKNOWN),
@@ -369,6 +375,8 @@ class _Silence(NamedTuple):
     quiet: Flags
     undecided: Flags
     watched: Flags
+    lately: Flags
+    is_new: Flags
 
 
 def _silence(window: RowWindow, usual_ms: Ints, poll_ms: float, run: _Run, rules: Rules) -> _Silence:
@@ -380,9 +388,20 @@ def _silence(window: RowWindow, usual_ms: Ints, poll_ms: float, run: _Run, rules
     unusual_ms = np.where(from_first & (commit_age_ms >= unusual_ms), np.minimum(unusual_ms, LONG_SEEN_MS), unusual_ms)
     long_ms = np.maximum(rules.min_s * 1000, np.where(run.held, 0, unusual_ms))  # what is held, the group has read
     quiet = (run.samples >= max(1, rules.min_samples)) & (silent_ms >= long_ms)
-    undecided = from_first & ~quiet & ((commit_age_ms == UNKNOWN) | (commit_age_ms > usual_ms))
+    lately = (commit_age_ms != UNKNOWN) & (commit_age_ms <= rules.commit_gap_factor * expected_ms + poll_ms)
+    undecided = from_first & ~quiet & ~lately
     watched = (run.samples >= WATCHED_SAMPLES) & (silent_ms >= expected_ms + poll_ms)
-    return _Silence(silent_ms, quiet, undecided, watched & ~quiet & ~undecided & ~run.held)
+    watched &= ~quiet & ~undecided & ~run.held
+    return _Silence(silent_ms, quiet, undecided, watched, lately, _is_new(window, unusual_ms))
+
+
+def _is_new(window: RowWindow, most_ms: Floats) -> Flags:
+    """bool[n_rows]: a poll after the first one of the window saw the row first, less than `most_ms` ago."""
+    if window.waiting is None:
+        return np.zeros(len(most_ms), np.bool_)
+    first_ms = window.waiting.first_ms
+    is_new: Flags = (first_ms > window.times_ms[0]) & (window.times_ms[-1] - first_ms < most_ms)
+    return is_new
 
 
 def _expected_ms(usual_ms: Ints, rules: Rules) -> Floats:
