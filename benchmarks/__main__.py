@@ -25,6 +25,7 @@ from benchmarks import (
     soak,
     stream,
     sweep,
+    verdict_rates,
 )
 from benchmarks.measure import machine
 
@@ -46,6 +47,7 @@ SUITES = {
     "memory": memory.rows,
     "history": history.rows,
     "sweep": sweep.rows,
+    "verdict_rates": verdict_rates.rows,
 }
 
 

@@ -77,10 +77,10 @@ Incidents = Mapping[str, Incident]
 class Poll:
     """The verdicts of one poll of a cluster. `at_ms` is that of the snapshot.
 
-    `verdicts` has every group that was read, except those with too few polls for a verdict and those that are UNDECIDED;
-    `undecided` has these. `finding` returns the evidence of a group in `verdicts`. A group in neither is gone if the
-    poll is `complete` or the group was among those `seen` before by this process: a group that only could not be read
-    is in `undecided` then.
+    `verdicts` has every group that was read, except those with too few polls for a verdict and those whose verdict is
+    UNDECIDED; `undecided` has these. `finding` returns the evidence of a group in `verdicts`. A group in neither is
+    gone if the poll is `complete` or the group was among those `seen` before by this process: a group that only could
+    not be read is in `undecided` then.
     """
 
     cluster: str

@@ -140,6 +140,8 @@ class _Groups:
         has_no_trend = samples < rules.trend_samples()  # it may be falling behind
         waits = (groups.waiting > 0) & is_short | (groups.undecided > 0) | (groups.behind > 0) & has_no_trend
         early = (groups.status == _OK) & waits
+        joining = [number for number, idle in self._idle.items() if idle.status is Status.UNKNOWN]
+        early[joining] |= groups.worst[joining] < 0
         return np.where(early, TOO_EARLY, groups.status).astype(np.int8)
 
     def _group_columns(self, status: NDArray[np.int8]) -> GroupColumns:

@@ -32,16 +32,17 @@ def usual_ms(window: RowWindow, moved: Flags, lag: Ints, bounds: Ints, lag_floor
     if window.waiting is None:
         own = _longest_wait_ms(moved, lag, window.times_ms, lag_floor)
     else:
-        own = _of_waiting(window.waiting)
+        own = _of_waiting(window.waiting, poll_ms(window.times_ms))
     of_group = reduce_groups(np.maximum, own, bounds, UNKNOWN)[group_of_row(bounds)]
     return np.where(own == UNKNOWN, of_group, own)
 
 
-def _of_waiting(waiting: Waiting) -> Ints:
+def _of_waiting(waiting: Waiting, poll_ms: float) -> Ints:
     by_records = waiting.record_interval_ms != UNKNOWN
     interval_ms = np.where(by_records, waiting.record_interval_ms, waiting.interval_ms)
     most_ms = np.where(waiting.waits >= ENOUGH_WAITS, MOST_WAITS * waiting.wait_ms, LONGEST_WAIT_MS)
-    longest: Ints = np.maximum(np.minimum(interval_ms, most_ms), waiting.wait_ms)
+    least_ms = waiting.wait_ms - poll_ms  # it may have begun and ended anywhere between two polls
+    longest = np.maximum(np.minimum(interval_ms, most_ms), least_ms).astype(np.int64)
     return np.where(interval_ms == UNKNOWN, UNKNOWN, longest)  # the first wait may have begun before the first poll
 
 
@@ -53,6 +54,11 @@ def _longest_wait_ms(moved: Flags, lag: Ints, times: Ints, lag_floor: int) -> In
         longest = np.where(moves, np.maximum(longest, times[sample] - since), longest)
         since = np.where(moves | (lag[sample] <= lag_floor), times[sample], since)
     return longest
+
+
+def poll_ms(times_ms: Ints) -> float:
+    """The usual time between two polls; 0 for a single one."""
+    return float(np.median(np.diff(times_ms))) if len(times_ms) > 1 else 0.0
 
 
 class AtCommits(NamedTuple):

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from lag.model import GroupSnapshot, Problem, Remainder
 from lag.offsets import UNKNOWN, EndOffsets, Flags, Ints, OffsetTable, PartitionProblem, Problems, problem_code
-from lag.verdict.rules import commit_habits
+from lag.verdict.rules import bursts, commit_habits
 from lag.verdict.status import STATUS_CODE, Status, StatusCodes
 from lag.verdict.window import rates
 from lag.verdict.window.rates import Floats, Rates
@@ -71,10 +71,8 @@ def is_complete(problems: Sequence[Problem], groups: Sequence[GroupSnapshot], en
     return is_read and not bool(np.isin(ends.problem, UNREAD_CODES).any())
 
 
-WATCHED_SAMPLES = 2
-"""Polls after which a row may be watched."""
-JUMP_RECORDS = 1_000
-"""A lag that rises at once is watched from this number of records on."""
+WATCHED_FROM, WATCHED_SAMPLES = 1.1, 2
+"""A row is watched from this many times its usual time on, and one poll; in at least this number of polls."""
 LONG_SEEN_MS = 300_000
 """Where a commit record tells that the newest commit is older than usual, records need not wait for longer than this
 from the first poll on."""
@@ -213,19 +211,20 @@ def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, bounds: Int
     judged = np.where(held, 0, lag)
     judged[:, rare.rows] = np.where(held[:, rare.rows], 0, rare.lag)
     usual_ms = commit_habits.usual_ms(window, moved, lag, bounds, rules.lag_floor)
-    poll_ms = _poll_ms(times)
+    poll_ms = commit_habits.poll_ms(times)
     silence = _silence(window, usual_ms, poll_ms, _Run(run_samples, since_ms, whole, held[-1]), rules)
     consume, produce, after_burst = _rates(window, judged, rules)
     still = ~moved[:, rare.rows].any(axis=0) & (silence.quiet | (usual_ms == UNKNOWN))[rare.rows]
     consume[rare.rows] = np.where(still, consume[rare.rows], rare.consume)
     produce[rare.rows] = np.where(np.isnan(rare.produce), produce[rare.rows], rare.produce)
     may_take_s = np.clip(usual_ms / 1000, rules.noise_s, max(rules.noise_s, 2 * poll_ms / 1000))
+    may_take_s[rare.rows] = rules.noise_s
     jitter = np.maximum(rules.noise_records, may_take_s * np.nan_to_num(produce))
     early, late = _thirds(judged, times, rules)
-    least = np.maximum(rules.noise_records, rules.noise_s * np.nan_to_num(produce))
-    noise = np.maximum(least, rules.noise_share * np.nan_to_num(early))
+    noise = np.maximum(jitter, rules.noise_share * np.nan_to_num(early))
     run_start = np.argmax(run, axis=0)
-    jumped = _jumped(lag, consume, _expected_ms(usual_ms, rules) / 1000, noise, rules)
+    longest_s = np.maximum(rules.min_s, rules.commit_gap_factor * _expected_ms(usual_ms, rules) / 1000)
+    jumped = bursts.jumped(window.committed, lag, longest_s * np.nan_to_num(consume), noise, rules.trend_samples)
     return WindowStats(
         samples=known.sum(axis=0),
         first_ms=_first_ms(known, times),
@@ -241,13 +240,13 @@ def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, bounds: Int
         watched=silence.watched,
         lately=silence.lately,
         is_new=silence.is_new,
-        jumped=jumped & ~held[-1] & ~_went_back(window.committed),
+        jumped=jumped & ~held[-1],
         moved_ms=_last_ms(moved, times[1:]),
         peak=window.committed.max(axis=0),
         consume=consume,
         produce=produce,
         after_burst=after_burst & ~((late - early > noise) & (early > jitter)),
-        falls=_falls(judged, times, jitter, noise, rules),
+        falls=bursts.falls(judged, times, jitter, noise, rules.min_s),
         at_commit=judged[-1],
         early=early,
         late=late,
@@ -390,7 +389,7 @@ def _silence(window: RowWindow, usual_ms: Ints, poll_ms: float, run: _Run, rules
     quiet = (run.samples >= max(1, rules.min_samples)) & (silent_ms >= long_ms)
     lately = (commit_age_ms != UNKNOWN) & (commit_age_ms <= rules.commit_gap_factor * expected_ms + poll_ms)
     undecided = from_first & ~quiet & ~lately
-    watched = (run.samples >= WATCHED_SAMPLES) & (silent_ms >= expected_ms + poll_ms)
+    watched = (run.samples >= WATCHED_SAMPLES) & (silent_ms >= WATCHED_FROM * expected_ms + poll_ms)
     watched &= ~quiet & ~undecided & ~run.held
     return _Silence(silent_ms, quiet, undecided, watched, lately, _is_new(window, unusual_ms))
 
@@ -414,41 +413,6 @@ def _commit_age_ms(window: RowWindow) -> Ints:
         return np.full(window.committed.shape[1], UNKNOWN, np.int64)
     commit_ms = window.waiting.commit_ms
     return np.where(commit_ms == UNKNOWN, UNKNOWN, window.times_ms[-1] - commit_ms)
-
-
-def _poll_ms(times: Ints) -> float:
-    """The time between two polls."""
-    return float(np.median(np.diff(times))) if len(times) > 1 else 0.0
-
-
-def _falls(lag: Ints, times: Ints, jitter: Floats, noise: Floats, rules: Rules) -> Flags:
-    """bool[n_rows]: the lag is the lowest since its peak, and takes at least `min_s` from there to 0 at this speed."""
-    rows = np.arange(lag.shape[1])
-    peak = len(lag) - 1 - np.argmax(lag[::-1], axis=0)
-    highest, fell_s = lag[peak, rows], (times[-1] - times[peak]) / 1000
-    after = np.arange(len(lag))[:, None] >= peak
-    lowest = np.where(after & (lag != UNKNOWN), lag, np.iinfo(np.int64).max).min(axis=0)
-    falls: Flags = (lag[-1] != UNKNOWN) & (lag[-1] < highest - noise) & (lag[-1] <= lowest + jitter)
-    falls &= highest * fell_s >= rules.min_s * (highest - lag[-1])
-    return falls
-
-
-def _went_back(committed: Ints) -> Flags:
-    went_back: Flags = committed[-1] < committed[-2:][0]
-    return went_back
-
-
-def _jumped(lag: Ints, consume: Floats, usual_s: Floats, noise: Floats, rules: Rules) -> Flags:
-    """bool[n_rows]: with the newest poll the lag is the highest, and more than the group has read in its usual time."""
-    if len(lag) < 2:
-        return np.zeros(lag.shape[1], np.bool_)
-    before = lag[:-1].max(axis=0)
-    may_be = np.maximum(rules.min_s, rules.commit_gap_factor * usual_s) * consume
-    enough = (lag != UNKNOWN).sum(axis=0) >= rules.trend_samples
-    jumped: Flags = (
-        enough & (lag[-2] != UNKNOWN) & (lag[-1] > before + noise) & (lag[-1] > np.fmax(may_be, JUMP_RECORDS))
-    )
-    return jumped
 
 
 def _thirds(lag: Ints, times: Ints, rules: Rules) -> tuple[Floats, Floats]:

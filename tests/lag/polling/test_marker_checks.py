@@ -104,7 +104,7 @@ def test_a_record_after_them_waits_since_it_came_and_not_since_the_commit() -> N
     log.ends, log.readable = {"t-0": end(503)}, {"t-0": 500}
     found = [log.poll()["g"] for _ in range(10)]
     assert [health.time_lag.seconds for health in found] == [10.0 * poll for poll in range(1, 11)]
-    expected = [Status.OK] * 7 + [Status.WATCHING] * 2 + [Status.STOPPED]
+    expected = [Status.OK] * 8 + [Status.WATCHING, Status.STOPPED]
     assert [health.finding.status for health in found] == expected
     assert log.taken() == [("t-0", 11, 500), ("t-0", 500, 503)]
 

@@ -1,45 +1,44 @@
-"""A burst of records: falling behind while it arrives, and no longer once the group works it off."""
+"""A burst of records is watched when it comes and catching up while it is read, never OK or falling behind."""
 
-import pytest
+import numpy as np
 
-from lag.verdict.judge import Past, judge
+from lag.verdict.rules import bursts
 from lag.verdict.status import Status
-from lag.verdict.window.sample_window import SampleRing
-from tests.lag.make import cluster, end, group
+from tests.lag.verdict.rules.test_status_rules import watch
 
-EVERY_MS = 5_000
-CALM = 40
-"""Polls in which the group keeps up, before the burst."""
-
-FALLING_BEHIND = Status.FALLING_BEHIND
+BURST = 35_000
 
 
-def statuses(burst_polls: int, capacity: int, after: int) -> list[Status]:
-    """The status at each poll from the burst on: 5,000 records in `burst_polls` polls, beside 100 in every poll."""
-    ring, past, found, committed, log_end = SampleRing(), Past(), [], 0, 0
-    for number in range(1, CALM + burst_polls + after + 1):
-        is_burst = CALM < number <= CALM + burst_polls
-        log_end += 100 + (5_000 // burst_polls if is_burst else 0)
-        committed = min(log_end, committed + capacity)
-        snapshot = cluster({"g": group({"t-0": committed})}, {"t-0": end(log_end)}, number, number * EVERY_MS)
-        health = judge(snapshot, ring.append(snapshot), past=past)
-        past = Past(health.onsets or past.onsets)
-        found.append(health.groups[0].finding.status)
-    return found[CALM:]
+def statuses(read_per_poll: int, polls: int = 40, burst_at: int = 20) -> list[Status]:
+    """Of a partition that gets 50 records a poll, and BURST more at one; its member keeps up, then reads that fast."""
+    position, end, committed, ends = 0, 0, list[int](), list[int]()
+    for poll in range(polls):
+        end += 50 + (BURST if poll == burst_at else 0)
+        position = min(end, position + read_per_poll)
+        committed.append(position)
+        ends.append(end)
+    return [
+        watch({"t-0": committed[: poll + 1]}, {"t-0": ends[: poll + 1]}, polls=poll + 1)[1]["t-0"].finding.status
+        for poll in range(polls)
+    ]
 
 
-@pytest.mark.parametrize("capacity", [150, 200, 300])
-def test_a_group_that_works_off_a_burst_is_not_falling_behind(capacity: int) -> None:
-    assert FALLING_BEHIND not in statuses(1, capacity, after=40)
+def test_a_burst_is_watched_then_catching_up_until_it_is_read() -> None:
+    found = statuses(read_per_poll=3_000)
+    assert set(found[:20]) == {Status.OK}
+    assert found[20] is Status.WATCHING
+    assert found[21:31] == [Status.CATCHING_UP] * 10
+    assert set(found[33:]) == {Status.OK}
 
 
-@pytest.mark.parametrize("capacity", [150, 200, 300])
-def test_a_long_burst_is_falling_behind_while_it_arrives(capacity: int) -> None:
-    found = statuses(20, capacity, after=40)
-    assert found[19] is FALLING_BEHIND
-    assert FALLING_BEHIND not in found[26:]
+def test_a_burst_that_is_read_at_once_changes_nothing() -> None:
+    assert set(statuses(read_per_poll=40_000)) == {Status.OK}
 
 
-def test_a_group_that_is_too_slow_stays_falling_behind() -> None:
-    found = statuses(1, 90, after=60)
-    assert found[12:] == [FALLING_BEHIND] * len(found[12:])
+def test_a_commit_that_went_back_is_no_jump() -> None:
+    lag = np.array([[0], [0], [0], [0], [0], [9_000]])
+    committed = np.array([[9_000]] * 5 + [[0]])
+    nothing = np.zeros(1)
+    assert not bursts.jumped(committed, lag, nothing, nothing, 6).any()
+    assert bursts.jumped(np.full((6, 1), 9_000), lag, nothing, nothing, 6).all()
+    assert not bursts.jumped(np.full((6, 1), 9_000), lag, np.array([9_000.0]), nothing, 6).any()
