@@ -95,9 +95,9 @@ def over_http(url: str, scenario: Any) -> Answers:
     return run_apart(run)
 
 
-def over_stdio(servers: str, scenario: Any) -> Answers:
+def over_stdio(servers: str, scenario: Any, policy: str) -> Answers:
     args = ["mcp", "--bootstrap-server", servers, "--interval", "1"]
-    server = StdioServerParameters(command=COMMAND, args=args)
+    server = StdioServerParameters(command=COMMAND, args=args, env={"GROUPSCOPE_POLICY": policy})
     return run_apart(lambda: of_tools(server, scenario))
 
 
@@ -130,7 +130,9 @@ def figures(answers: Answers) -> Mapping[str, Any]:
 @pytest.mark.timeout(600)
 def test_figures_over_stdio_and_http_are_those_of_the_api(groups: str, tmp_path: Path) -> None:
     args = ["serve", "--json", "--port", "0", "--interval", "1", "--bootstrap-server", groups]
-    with running(tmp_path, *args, env={"GROUPSCOPE_MCP": "on"}) as server:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("assumed_interval_s: 0\n")  # the group without members has committed a moment ago
+    with running(tmp_path, *args, env={"GROUPSCOPE_MCP": "on", "GROUPSCOPE_POLICY": str(policy)}) as server:
         url = server.first_line()["dashboard"]
         (cluster,) = [each["cluster"] for each in wait_until(lambda: api(url, "/clusters")["clusters"])]
         path = f"/clusters/{cluster}/groups/{READERS}"
@@ -142,5 +144,5 @@ def test_figures_over_stdio_and_http_are_those_of_the_api(groups: str, tmp_path:
         assert found["why"][:2] == ("no_members", 15)
         assert [row[:3] for row in found["lag"]] == [(0, 4, 10), (1, 4, 10)]
         assert figures(over_http(url, scenario)) == found
-        assert figures(over_stdio(groups, scenario)) == found
+        assert figures(over_stdio(groups, scenario, str(policy))) == found
         assert server.ends(signal.SIGTERM) == 0
