@@ -15,26 +15,34 @@ def jumped(committed: Ints, lag: Ints, may_be: Floats, noise: Floats, samples: i
     `may_be` and `noise` are float64[n_rows], in records. Needs this number of `samples`. A commit that went back is no
     jump.
     """
+    jumps = np.zeros(lag.shape[1], np.bool_)
     if len(lag) < samples:
-        return np.zeros(lag.shape[1], np.bool_)
-    known = (lag[1:] != UNKNOWN) & (lag[:-1] != UNKNOWN)
-    rise = np.where(known, lag[1:] - lag[:-1], 0)
+        return jumps
+    newest, before = lag[-1], lag[-2]
+    may = (before != UNKNOWN) & (newest - before > JUMP_RECORDS) & (newest > may_be) & (committed[-1] >= committed[-2])
+    rows = np.flatnonzero(may)
+    its = lag[:, rows]
+    known = (its[1:] != UNKNOWN) & (its[:-1] != UNKNOWN)
+    rise = np.where(known, its[1:] - its[:-1], 0)
     highest = np.maximum(rise[:-1].max(axis=0), 0)
-    jumps: Flags = (rise[-1] > np.maximum(JUMP_RECORDS, JUMP_TIMES * highest + noise)) & (lag[-1] > may_be)
-    jumps &= (known[:-1].sum(axis=0) >= samples - 2) & (committed[-1] >= committed[-2])
+    enough = known[:-1].sum(axis=0) >= samples - 2
+    jumps[rows] = enough & (rise[-1] > JUMP_TIMES * highest + noise[rows])
     return jumps
 
 
 def falls(lag: Ints, times_ms: Ints, jitter: Floats, noise: Floats, min_s: float) -> Flags:
     """bool[n_rows]: the lag is the lowest since its peak, and takes at least `min_s` from there to 0 at this speed.
 
-    `jitter` and `noise` are float64[n_rows], in records: by the second it must be below the peak.
+    `jitter` and `noise` are float64[n_rows], in records: it must be above the first, and by the second below the peak.
     """
-    rows = np.arange(lag.shape[1])
-    peak = len(lag) - 1 - np.argmax(lag[::-1], axis=0)
-    highest, fell_s = lag[peak, rows], (times_ms[-1] - times_ms[peak]) / 1000
-    after = np.arange(len(lag))[:, None] >= peak
-    lowest = np.where(after & (lag != UNKNOWN), lag, np.iinfo(np.int64).max).min(axis=0)
-    falling: Flags = (lag[-1] != UNKNOWN) & (lag[-1] < highest - noise) & (lag[-1] <= lowest + jitter)
-    falling &= highest * fell_s >= min_s * (highest - lag[-1])
+    falling = np.zeros(lag.shape[1], np.bool_)
+    newest, highest = lag[-1], lag.max(axis=0)
+    rows = np.flatnonzero((newest > jitter) & (newest < highest - noise))
+    its, highest = lag[:, rows], highest[rows]
+    peak = len(its) - 1 - np.argmax(its[::-1], axis=0)
+    fell_s = (times_ms[-1] - times_ms[peak]) / 1000
+    after = (np.arange(len(its))[:, None] >= peak) & (its != UNKNOWN)
+    lowest = np.where(after, its, np.iinfo(np.int64).max).min(axis=0)
+    takes_long = highest * fell_s >= min_s * (highest - its[-1])
+    falling[rows] = (its[-1] <= lowest + jitter[rows]) & takes_long
     return falling

@@ -45,7 +45,8 @@ def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: Gr
     """The rows of some groups: group i has the rows `bounds[i]:bounds[i + 1]`."""
     group = group_of_row(bounds)
     lag = rates.lags(window.committed, window.log_start, window.log_end)
-    readable = rates.lags(window.positions(), window.log_start, window.log_end)
+    positions = window.positions()
+    readable = lag if positions is window.committed else rates.lags(positions, window.log_start, window.log_end)
     at_most = np.where(readable[-1] == UNKNOWN, current.lag, readable[-1])
     to_read = current._replace(lag=np.minimum(current.lag, at_most))
     stats = status_rules.window_stats(window, readable, to_read, bounds, rules)

@@ -53,6 +53,8 @@ class RowWindow:
     def positions(self) -> Ints:
         """int64[n_samples, n_rows]: the committed offsets, without what checks found to be nothing to read."""
         newest = self.committed[-1]
+        if self.waiting is None or not (self.waiting.passed > newest).any():
+            return self.committed
         return np.where((self.committed == newest) & (newest != UNKNOWN), self.passed(), self.committed)
 
 
