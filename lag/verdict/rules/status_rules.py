@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from lag.model import GroupSnapshot, Problem, Remainder
 from lag.offsets import UNKNOWN, EndOffsets, Flags, Ints, OffsetTable, PartitionProblem, Problems, problem_code
-from lag.verdict.rules import bursts, commit_habits
+from lag.verdict.rules import commit_habits
 from lag.verdict.status import STATUS_CODE, Status, StatusCodes
 from lag.verdict.window import rates
 from lag.verdict.window.rates import Floats, Rates
@@ -224,7 +224,7 @@ def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, bounds: Int
     noise = np.maximum(jitter, rules.noise_share * np.nan_to_num(early))
     run_start = np.argmax(run, axis=0)
     longest_s = np.maximum(rules.min_s, rules.commit_gap_factor * _expected_ms(usual_ms, rules) / 1000)
-    jumped = bursts.jumped(window.committed, lag, longest_s * np.nan_to_num(consume), noise, rules.trend_samples)
+    jumped = rates.jumped(window.committed, lag, longest_s * np.nan_to_num(consume), noise, rules.trend_samples)
     return WindowStats(
         samples=known.sum(axis=0),
         first_ms=_first_ms(known, times),
@@ -246,7 +246,7 @@ def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, bounds: Int
         consume=consume,
         produce=produce,
         after_burst=after_burst & ~((late - early > noise) & (early > jitter)),
-        falls=bursts.falls(judged, times, jitter, noise, rules.min_s),
+        falls=rates.falls(judged, times, jitter, noise, rules.min_s),
         at_commit=judged[-1],
         early=early,
         late=late,

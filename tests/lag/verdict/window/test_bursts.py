@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from lag.verdict.rules import bursts
 from lag.verdict.status import Status
+from lag.verdict.window import rates
 from tests.lag.verdict.rules.test_status_rules import watch
 
 BURST = 35_000
@@ -39,6 +39,6 @@ def test_a_commit_that_went_back_is_no_jump() -> None:
     lag = np.array([[0], [0], [0], [0], [0], [9_000]])
     committed = np.array([[9_000]] * 5 + [[0]])
     nothing = np.zeros(1)
-    assert not bursts.jumped(committed, lag, nothing, nothing, 6).any()
-    assert bursts.jumped(np.full((6, 1), 9_000), lag, nothing, nothing, 6).all()
-    assert not bursts.jumped(np.full((6, 1), 9_000), lag, np.array([9_000.0]), nothing, 6).any()
+    assert not rates.jumped(committed, lag, nothing, nothing, 6).any()
+    assert rates.jumped(np.full((6, 1), 9_000), lag, nothing, nothing, 6).all()
+    assert not rates.jumped(np.full((6, 1), 9_000), lag, np.array([9_000.0]), nothing, 6).any()
