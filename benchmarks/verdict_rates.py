@@ -80,8 +80,8 @@ def _faulty(fault: Fault) -> Iterator[Row]:
     of = _population(FAULTY, 9, fault)
     found = _delays(of)
     frequent = of.interval_s <= 600
-    least_s = Rules().min_s
-    within = 2 * 10.0 + np.maximum(least_s, 2 * 1.25 * 1.1 * of.interval_s)
+    rules = Rules()
+    within = 2 * 10.0 + np.maximum(rules.min_s, 2 * rules.commit_gap_factor * (1 + of.jitter) * of.interval_s)
     for name, delays in (("alarm", found.alarm), ("Watching or alarm", found.watching), ("Burrow", found.burrow),
                          (f"a lag of {THRESHOLD:,}", found.threshold)):  # fmt: skip
         of_all = delays[frequent]
@@ -132,7 +132,7 @@ def _burrow(window: RowWindow, now_ms: int, partitions: int) -> Flags:
     """bool[n_groups]: WARN or ERR."""
     of_rows = partition_statuses(commit_windows(window, BURROW.intervals), now_ms, BURROW)
     bounds = np.arange(0, window.committed.shape[1] + 1, partitions)
-    found: Flags = group_statuses(of_rows, bounds).status > list(BurrowStatus).index(BurrowStatus.OK)
+    found: Flags = group_statuses(of_rows, bounds).status > BurrowStatus.OK
     return found
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from app.notices.severity import SEVERITY, Severity
+from app.notices.severity import SEVERITY, UNDECIDED, Severity
 from lag.verdict.health import Finding, Health
 from lag.verdict.status import TOO_EARLY, URGENCY, Status
 
@@ -65,9 +65,6 @@ class Incident:
         """The targets that know of it, and not of its end."""
         return [name for name, delivery in self.deliveries.items() if not delivery.closed]
 
-
-UNDECIDED = frozenset({Status.UNKNOWN, Status.WATCHING})
-"""Verdicts that neither open an incident nor close it."""
 
 Incidents = Mapping[str, Incident]
 """By id, oldest first."""

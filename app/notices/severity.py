@@ -21,9 +21,10 @@ class Severity(IntEnum):
 
 SEVERITIES: Mapping[str, Severity] = {severity.word: severity for severity in Severity}
 
-SEVERITY: Mapping[Status, Severity] = dict.fromkeys(
-    set(Status) - {Status.OK, Status.WATCHING, Status.UNKNOWN}, Severity.WARNING
-) | {
+UNDECIDED = frozenset({Status.UNKNOWN, Status.WATCHING})
+"""Verdicts that neither begin an incident nor end it."""
+
+SEVERITY: Mapping[Status, Severity] = dict.fromkeys(set(Status) - UNDECIDED - {Status.OK}, Severity.WARNING) | {
     Status.STOPPED: Severity.CRITICAL,
     Status.STALLED: Severity.CRITICAL,
     Status.LOST: Severity.CRITICAL,
@@ -32,4 +33,4 @@ SEVERITY: Mapping[Status, Severity] = dict.fromkeys(
     Status.CATCHING_UP: Severity.INFO,
     Status.TOPIC_DELETED: Severity.INFO,
 }
-"""Without OK, which ends an incident, and UNKNOWN and WATCHING, which neither begin nor end one."""
+"""Without OK, which ends an incident, and UNDECIDED."""

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from lag.verdict.health import Health
 from lag.verdict.onset import Onset
-from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
+from lag.verdict.status import OPENS_NOTHING, STATUS_CODE, TOO_EARLY, URGENCY, Status
 
 MOST_CHANGES = 1_000
 MOST_MISSED = 10_000
@@ -130,7 +130,7 @@ class VerdictChanges:
 def _weight(codes: Mapping[str, int], name: str) -> int:
     """The code of the verdict; that of OK where there is none, and for a group that is only watched."""
     code = codes.get(name, TOO_EARLY)
-    return STATUS_CODE[Status.OK] if code in (TOO_EARLY, STATUS_CODE[Status.WATCHING]) else code
+    return STATUS_CODE[Status.OK] if code == TOO_EARLY or URGENCY[code] in OPENS_NOTHING else code
 
 
 def _status(codes: Mapping[str, int], name: str) -> Status | None:

@@ -41,6 +41,9 @@ STATUS_CODE: dict[Status, int] = {status: i for i, status in enumerate(URGENCY)}
 NO_VERDICT = (TOO_EARLY, STATUS_CODE[Status.UNKNOWN])
 """The status codes of a poll that shows too little for a verdict."""
 
+OPENS_NOTHING = frozenset({Status.OK, Status.WATCHING})
+"""Statuses that count as OK when verdicts open, close and change."""
+
 STORED: Mapping[Status, int] = {
     Status.STOPPED: 0,
     Status.STALLED: 1,

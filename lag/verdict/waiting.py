@@ -139,6 +139,11 @@ class Waiting(NamedTuple):
             record_interval_ms=commits.interval_ms,
         )
 
+    def run_since(self, since_ms: Ints, whole: Flags) -> Ints:
+        """When runs of polls began (int64[n_rows]): perhaps before the window, where one fills it (`whole`)."""
+        longer = whole & (self.since_ms != UNKNOWN)
+        return np.where(longer, np.minimum(self.since_ms, since_ms), since_ms)
+
     def onsets(self, run_ms: Ints, is_exact: Flags) -> OnsetColumns:
         """The onset of rows whose records wait since the poll `run_ms` (int64[n_rows]), `is_exact` (bool[n_rows]) or
         earlier: the commit of the offset, unless records began to wait only later.

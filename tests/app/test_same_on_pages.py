@@ -150,7 +150,11 @@ def test_tools_changes_metrics_and_notices_say_what_each_poll_found(seed: int) -
                 assert new[name]["evidence"] == finding.evidence
             before[name] = now
             mine = next((each for each in board.values() if each.group_id == name and each.closed_ms is None), None)
-            if status not in (None, Status.WATCHING):
+            if status is Status.WATCHING:  # neither begins an incident nor ends one
+                assert mine == next(
+                    (one for one in known.values() if one.group_id == name and one.closed_ms is None), None
+                )
+            elif status is not None:
                 assert (None if mine is None else mine.verdict) == (status if status in SEVERITY else None)
             if mine is not None and mine.id not in known:
                 assert finding.onset is not None

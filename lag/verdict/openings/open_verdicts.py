@@ -13,7 +13,7 @@ from lag.verdict.health import Finding, GroupHealth, Health, Openings
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
 from lag.verdict.openings.policy import GroupPolicy, Policy
 from lag.verdict.openings.verdict_state import VerdictState
-from lag.verdict.status import NO_VERDICT, STATUS_CODE, TOO_EARLY, URGENCY, Status
+from lag.verdict.status import NO_VERDICT, OPENS_NOTHING, STATUS_CODE, TOO_EARLY, URGENCY, Status
 
 _NOTHING = VerdictState()
 
@@ -48,7 +48,7 @@ class OpenVerdicts:
             if code in NO_VERDICT:
                 state = state.without_verdict(last)
             else:
-                found = Status.OK if URGENCY[code] is Status.WATCHING else URGENCY[code]  # opens and closes nothing
+                found = Status.OK if URGENCY[code] in OPENS_NOTHING else URGENCY[code]
                 state = state.after(found, health.snapshot.at_ms, its, last)
                 if not state.shows_the_poll(its):
                     shown[number] = _Shown(state, its, group_id in self.settled)

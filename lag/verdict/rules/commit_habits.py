@@ -23,37 +23,26 @@ ENOUGH_WAITS, MOST_WAITS = 10, 5
 ENOUGH_WAITS commits, an interval counts up to MOST_WAITS times the longest time that records waited for one."""
 
 
-def usual_ms(window: RowWindow, moved: Flags, lag: Ints, bounds: Ints, lag_floor: int) -> Ints:
+def usual_ms(window: RowWindow, bounds: Ints) -> Ints:
     """int64[n_rows]: how long the group usually takes to commit what waits; -1 where no commit tells it.
 
     A row whose own commits do not tell it has the longest of the other rows of its group, i.e. rows
-    `bounds[i]:bounds[i + 1]`. Where only the samples are known, `moved` and `lag` as for `at_commits` tell it.
+    `bounds[i]:bounds[i + 1]`.
     """
     if window.waiting is None:
-        own = _longest_wait_ms(moved, lag, window.times_ms, lag_floor)
-    else:
-        own = _of_waiting(window.waiting, poll_ms(window.times_ms))
+        return np.full(window.committed.shape[1], UNKNOWN, np.int64)
+    own = _of_rows(window.waiting, poll_ms(window.times_ms))
     of_group = reduce_groups(np.maximum, own, bounds, UNKNOWN)[group_of_row(bounds)]
     return np.where(own == UNKNOWN, of_group, own)
 
 
-def _of_waiting(waiting: Waiting, poll_ms: float) -> Ints:
+def _of_rows(waiting: Waiting, every_ms: float) -> Ints:
     by_records = waiting.record_interval_ms != UNKNOWN
     interval_ms = np.where(by_records, waiting.record_interval_ms, waiting.interval_ms)
     most_ms = np.where(waiting.waits >= ENOUGH_WAITS, MOST_WAITS * waiting.wait_ms, LONGEST_WAIT_MS)
-    least_ms = waiting.wait_ms - poll_ms  # it may have begun and ended anywhere between two polls
+    least_ms = waiting.wait_ms - every_ms  # it may have begun and ended anywhere between two polls
     longest = np.maximum(np.minimum(interval_ms, most_ms), least_ms).astype(np.int64)
     return np.where(interval_ms == UNKNOWN, UNKNOWN, longest)  # the first wait may have begun before the first poll
-
-
-def _longest_wait_ms(moved: Flags, lag: Ints, times: Ints, lag_floor: int) -> Ints:
-    """int64[n_rows]: the longest time that records waited in the window before the offset moved; -1 = none."""
-    since = np.full(moved.shape[1], times[0])
-    longest = np.full(moved.shape[1], UNKNOWN, np.int64)
-    for sample, moves in enumerate(moved, start=1):
-        longest = np.where(moves, np.maximum(longest, times[sample] - since), longest)
-        since = np.where(moves | (lag[sample] <= lag_floor), times[sample], since)
-    return longest
 
 
 def poll_ms(times_ms: Ints) -> float:

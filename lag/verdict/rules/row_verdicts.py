@@ -85,8 +85,7 @@ def _onsets(window: RowWindow, stats: WindowStats) -> OnsetColumns:
     if waiting is None:
         source = np.full(len(since_ms), SOURCE_CODE[OnsetSource.WINDOW], np.uint8)
         return OnsetColumns(since_ms, ~whole & (since_ms != UNKNOWN), source)
-    longer = whole & (waiting.since_ms != UNKNOWN)
-    run_ms = np.where(longer, np.minimum(waiting.since_ms, since_ms), since_ms)
+    run_ms = waiting.run_since(since_ms, whole)
     return waiting.onsets(run_ms, ~whole | (run_ms > waiting.first_ms))
 
 

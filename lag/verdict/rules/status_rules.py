@@ -3,8 +3,8 @@
 The status of a partition is that of the first rule that holds:
 
 1. What one poll shows: lost, beyond the end, topic deleted, unknown, never committed (an empty partition without a
-   committed offset is ok; no members, if the group has none and commits nothing), and ok if the lag is at most
-   `Rules.lag_floor`.
+   committed offset is ok, one that has just appeared is watched; no members, if the group has none and commits
+   nothing), and ok if the lag is at most `Rules.lag_floor`.
 2. A partition is *quiet* when, in enough polls (`Rules.min_samples`, `Rules.min_s`) and for longer than the group
    usually takes to commit (`commit_habits.usual_ms`), its lag was above the floor and its committed offset did not
    move. A quiet partition is
@@ -18,12 +18,13 @@ The status of a partition is that of the first rule that holds:
 3. Rewound: the committed offset is below its highest value in the window.
 4. No members: the group is empty and its committed offsets do not move. (A consumer that assigns partitions itself
    commits without being a member.)
-5. Falling behind or catching up: the median lag of the last third of the samples is above or below that of the first
-   third by more than the noise, and the rates agree. The lag is judged just after commits (`commit_habits.at_commits`).
-   A burst shorter than half a third of the window is not falling behind, nor is the lag that a longer one leaves while
-   it drains; a lag that shrinks after its peak is catching up.
-6. Watching: the group has not committed for longer than usual, but not for long enough to be quiet.
-7. Ok.
+5. Falling behind: the median lag of the last third of the samples is above that of the first third by more than the
+   noise, and the rates agree. The lag is judged just after commits (`commit_habits.at_commits`). A burst shorter than
+   half a third of the window is not falling behind, nor is the lag that a longer one leaves while it drains.
+6. Watching: the group has not committed for longer than usual, but not for long enough to be quiet; or its lag jumped
+   with the newest poll.
+7. Catching up: the medians and the rates say the opposite of falling behind, or the lag shrinks after its peak.
+8. Ok.
 
 These are Burrow's rules with corrections: one drop of the lag does not clear a verdict, one commit does not make a
 group stopped, records must have waited for a while (topics with little traffic raise no alarm), and a group is compared
@@ -210,7 +211,7 @@ def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, bounds: Int
     rare = commit_habits.at_commits(window, lag, moved)
     judged = np.where(held, 0, lag)
     judged[:, rare.rows] = np.where(held[:, rare.rows], 0, rare.lag)
-    usual_ms = commit_habits.usual_ms(window, moved, lag, bounds, rules.lag_floor)
+    usual_ms = commit_habits.usual_ms(window, bounds)
     poll_ms = commit_habits.poll_ms(times)
     silence = _silence(window, usual_ms, poll_ms, _Run(run_samples, since_ms, whole, held[-1]), rules)
     consume, produce, after_burst = _rates(window, judged, rules)
@@ -353,8 +354,7 @@ def _silent_ms(window: RowWindow, since_ms: Ints, whole: Flags) -> Ints:
     What filled the whole window began with the poll that `Waiting` has.
     """
     if window.waiting is not None:
-        longer = whole & (window.waiting.since_ms != UNKNOWN)
-        since_ms = np.where(longer, np.minimum(window.waiting.since_ms, since_ms), since_ms)
+        since_ms = window.waiting.run_since(since_ms, whole)
     return np.where(since_ms == UNKNOWN, 0, window.times_ms[-1] - since_ms)
 
 
