@@ -33,5 +33,5 @@ def skew(table: OwnershipTable, values: Values) -> Skew | None:
     sums, total = fair_loads(table, np.nan_to_num(values)), float(np.nansum(values[assigned]))
     hottest = int(sums.argmax())
     most = float(sums[hottest])
-    ratio = most / (total / len(sums)) if total else None
+    ratio = most * len(sums) / total if total else None
     return Skew(total, most, table.members[hottest], ratio, known, int(np.count_nonzero(assigned)))
