@@ -32,7 +32,7 @@ from app.server.compat.import_path import leave_import_path
 from app.server.compat.login import session_of_page
 from app.server.compat.media_files import retain_media_files
 from app.server.compat.page_shell import inline_scripts, page_shell
-from app.server.compat.shutdown import graceful_shutdown_timeout
+from app.server.compat.shutdown import graceful_shutdown_timeout, held_until_it_starts
 from app.server.listener import Listener
 from app.server.middleware.access import AccessMiddleware, base_path
 from app.server.middleware.encoding import RefusedGzipMiddleware
@@ -127,7 +127,8 @@ def serve(app: st.App, listener: Listener) -> None:
     """Serve until SIGINT or SIGTERM."""
     set_up_connections()
     os.environ["FORWARDED_ALLOW_IPS"] = ""  # otherwise uvicorn believes X-Forwarded-For of every local process
-    app.run(config={**packaged_config(), **login_options(), **listener.options()})
+    with held_until_it_starts():
+        app.run(config={**packaged_config(), **login_options(), **listener.options()})
 
 
 def packaged_config() -> dict[str, Any]:

@@ -17,11 +17,33 @@ from types import FrameType
 TIMEOUT_S = 3.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _stopping = threading.Event()
+_held: list[int] = []
 
 
 def is_stopping() -> bool:
     """Whether a stop signal has come: an answer without an end ends then."""
     return _stopping.is_set()
+
+
+@contextmanager
+def held_until_it_starts() -> Iterator[None]:
+    """In the main thread, a stop signal during the block waits: for the server to start, which it then ends.
+
+    It is passed on after the block. Without this, KeyboardInterrupt while an event loop is made leaves half a loop, of
+    which Python prints a traceback.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _held.clear()
+    before = {number: signal.signal(number, lambda held, _frame: _held.append(held)) for number in STOP_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if _held:
+        signal.raise_signal(_held[0])
 
 
 @contextmanager
@@ -46,6 +68,8 @@ def graceful_shutdown_timeout() -> Iterator[None]:
 
     for number in STOP_SIGNALS:
         signal.signal(number, stop)
+    if _held:
+        stop(_held[0], None)
     try:
         yield
     finally:

@@ -31,6 +31,23 @@ with until_stopped():
     raise AssertionError("the block went on")
 """
 """In a step of the task itself, as when a server answers a call: the task group wraps the interrupt."""
+WHILE_THE_SERVER_MAKES_ITS_LOOP = """
+import asyncio
+import signal
+import sys
+import uvicorn
+from app.cli import main
+
+class Loop(asyncio.SelectorEventLoop):
+    def _make_self_pipe(self):
+        signal.raise_signal({number})
+        signal.raise_signal({number})
+        super()._make_self_pipe()
+
+uvicorn.Config.get_loop_factory = lambda config: Loop
+sys.argv = ["groupscope", "serve", "--bootstrap-server", "127.0.0.1:1", "--port", "0", "--no-browser"]
+main()
+"""
 
 
 @pytest.mark.process
@@ -40,6 +57,16 @@ def test_a_signal_ends_the_block(script: str, number: int) -> None:
     command = [sys.executable, "-c", script.format(number=number)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stderr) == (0, "stopped\n")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("number", [int(number) for number in STOP_SIGNALS])
+def test_a_signal_while_the_server_makes_its_event_loop(number: int) -> None:
+    command = [sys.executable, "-c", WHILE_THE_SERVER_MAKES_ITS_LOOP.format(number=number)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (0, "stopped")
+    assert "Traceback" not in ended.stderr
+    assert "Warning" not in ended.stderr
 
 
 def test_another_error_is_none_of_its_business() -> None:
