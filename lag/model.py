@@ -44,12 +44,14 @@ class UnreadRange:
 class Unread:
     """What a check of the log found in an `UnreadRange`: nothing that a read_committed consumer reads below `passed`.
 
-    `has_records`: the batch after it has a record for such a consumer. `reason`: why the log could not be read on.
+    `has_records`: the batch after it has a record for such a consumer; `record_ms` is the timestamp of the first one,
+    None if it has none. `reason`: why the log could not be read on.
     """
 
     passed: int
     has_records: bool = False
     reason: str | None = None
+    record_ms: int | None = None
 
 
 class GroupType(StrEnum):

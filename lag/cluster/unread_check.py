@@ -28,7 +28,7 @@ MOST_FETCHES = 20
 MOST_S = 0.5
 """Per poll and broker: the number of fetches, and the time after which none begins. The next poll continues."""
 
-NO_REPLICA = -1
+NO_REPLICA = NO_TIMESTAMP = -1
 
 
 async def check(
@@ -106,7 +106,7 @@ def read_on(part: Message, offset: int, end: int) -> Unread:
                 if _is_abort(batch):
                     aborting.discard(batch.producer_id)
             elif not (batch.is_transactional and batch.producer_id in aborting) and _has_record(batch, offset):
-                return Unread(reached, has_records=True)
+                return Unread(reached, has_records=True, record_ms=_timestamp_ms(batch, offset))
             reached = max(reached, batch.next_offset)
     except UNREADABLE as error:
         return Unread(reached, reason=f"the batch at offset {reached:,} cannot be decoded: {error}")
@@ -132,6 +132,15 @@ def _has_record(batch: DefaultRecordBatch, offset: int) -> bool:
     if batch.records_count > offset - batch.base_offset:
         return True
     return any(record.offset >= offset for record in batch)
+
+
+def _timestamp_ms(batch: DefaultRecordBatch, offset: int) -> int | None:
+    """Of the first record at `offset` or later; None if it has none, or its codec is not installed."""
+    try:
+        first = next((record.timestamp for record in batch if record.offset >= offset), NO_TIMESTAMP)
+    except UNREADABLE:
+        return None
+    return None if first < 0 else int(first)
 
 
 def _is_abort(batch: DefaultRecordBatch) -> bool:

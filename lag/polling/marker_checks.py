@@ -1,4 +1,6 @@
-"""Checks whether a lag that does not move is work, or only transaction markers and aborted records.
+"""Looks into logs: whether a lag that does not move is work, or only transaction markers and aborted records.
+
+And when the first record was written that a group has not read, where the polls only tell that it was before them.
 
 What a check found is kept in `Waiting` with the samples, until the committed offset moves: when the log grows, the next
 check goes on where the last one ended.
@@ -26,12 +28,13 @@ Ask = Callable[[Sequence[UnreadRange]], Sequence[Unread | None]]
 class Checks(NamedTuple):
     """Rows of the offset table (int64[n]) and what was found in the log of each.
 
-    `refutes`: there is less to read than a verdict took for granted.
+    `refutes`: there is less to read than a verdict took for granted. `is_timed`: the time lag of a row is now known.
     """
 
     rows: Ints
     found: Sequence[Unread]
     refutes: bool
+    is_timed: bool
 
 
 def remainders(snapshot: ClusterSnapshot, waiting: Waiting) -> RemainderCodes:
@@ -44,9 +47,10 @@ def remainders(snapshot: ClusterSnapshot, waiting: Waiting) -> RemainderCodes:
 
 
 def look(health: Health, waiting: Waiting, ask: Ask) -> Checks:
-    """Check the logs of the rows that need it most, at most CHECKS_PER_POLL."""
+    """Check the logs of the rows that need it most, at most CHECKS_PER_POLL of each kind."""
     table = health.snapshot.offsets
-    wanted = _in_order(health, waiting)[:CHECKS_PER_POLL]
+    doubtful = _in_order(health, waiting)[:CHECKS_PER_POLL]
+    wanted = np.concatenate([doubtful, np.setdiff1d(_untimed(health, waiting), doubtful)])
     first, end = np.maximum(table.committed, waiting.passed)[wanted], _readable_end(table)[wanted]
     ranges = [
         UnreadRange(table.ends.tp(int(table.end[row])), low, high)
@@ -57,7 +61,21 @@ def look(health: Health, waiting: Waiting, ask: Ask) -> Checks:
     rows = wanted[[its is not None for its in answers]]
     passed = np.array([its.passed for its in found], np.int64)
     is_less = passed > np.maximum(table.committed, waiting.passed)[rows]
-    return Checks(rows, found, bool(_in_doubt(health, rows[is_less]).any()))
+    timed = np.array([its.record_ms is not None for its in found], np.bool_)
+    is_timed = bool(np.isin(rows[timed], health.needs_record_time).any())
+    return Checks(rows, found, bool(_in_doubt(health, rows[is_less]).any()), is_timed)
+
+
+def _untimed(health: Health, waiting: Waiting) -> Ints:
+    """int64[n]: rows of which only a lower bound of the time lag is known, the highest lag first.
+
+    Those that failed before come last.
+    """
+    rows, table = health.needs_record_time, health.snapshot.offsets
+    rows = rows[(waiting.record_ms[rows] == UNKNOWN) & (waiting.has_records[rows] != 1)]
+    order = np.lexsort((-table.lag[rows], waiting.failed_ms[rows]))
+    first: Ints = rows[order][:CHECKS_PER_POLL]
+    return first
 
 
 def _in_doubt(health: Health, rows: Ints) -> Flags:

@@ -35,7 +35,8 @@ class Waiting(NamedTuple):
     back_commit_ms   the commit record that went back
     passed        a check of the log found nothing from the committed offset to below this one that a read_committed
                   consumer reads, and
-    has_records      1: a record that it reads comes next
+    has_records      1: a record that it reads comes next, and
+    record_ms        its timestamp
     failed_ms     the last poll whose check could not read on
     waits         how often a poll saw the committed offset move, and
     wait_ms          the longest time that records waited for it, each counted FADES_BY times less for each later one
@@ -57,6 +58,7 @@ class Waiting(NamedTuple):
     back_commit_ms: Ints
     passed: Ints
     has_records: Ints
+    record_ms: Ints
     failed_ms: Ints
     waits: Ints
     wait_ms: Ints
@@ -107,6 +109,7 @@ class Waiting(NamedTuple):
             back_commit_ms=np.where(back, UNKNOWN, self.back_commit_ms),
             passed=passed,
             has_records=np.where(moved, UNKNOWN, self.has_records),
+            record_ms=np.where(moved, UNKNOWN, self.record_ms),
             failed_ms=np.where(moved, UNKNOWN, self.failed_ms),
             waits=np.where(has_waited, np.maximum(self.waits, 0) + 1, self.waits),
             wait_ms=np.where(has_waited, _longest(self.wait_ms, waited_ms), self.wait_ms),
@@ -117,10 +120,12 @@ class Waiting(NamedTuple):
     def checked(self, at_ms: int, rows: Ints, found: Sequence[Unread]) -> "Waiting":
         """The state after checks of the logs of these rows (int64[n]) in the poll `at_ms`."""
         passed, has_records, failed_ms = self.passed.copy(), self.has_records.copy(), self.failed_ms.copy()
+        record_ms = self.record_ms.copy()
+        record_ms[rows] = [UNKNOWN if its.record_ms is None else its.record_ms for its in found]
         passed[rows] = [its.passed for its in found]
         has_records[rows] = [its.has_records for its in found]
         failed_ms[rows] = [UNKNOWN if its.reason is None else at_ms for its in found]
-        return self._replace(passed=passed, has_records=has_records, failed_ms=failed_ms)
+        return self._replace(passed=passed, has_records=has_records, record_ms=record_ms, failed_ms=failed_ms)
 
     def _with_commits(self, commits: RowCommits) -> "Waiting":
         """A record counts if it has the polled offset: the records read may be older or newer than the poll.

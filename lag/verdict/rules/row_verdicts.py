@@ -19,6 +19,7 @@ from lag.verdict.window.sample_window import RowWindow, Window
 class RowVerdicts(NamedTuple):
     """Judged rows: [n_rows] each, but `lag` is int64[n_samples, n_rows].
 
+    `needs_record_time`: of the time lag only a lower bound is known, as the record is older than the window.
     `maybe_markers`: the lag may consist of transaction markers only. `onsets`: since when records wait under the
     present committed offset.
     """
@@ -32,6 +33,7 @@ class RowVerdicts(NamedTuple):
     drain_s: Floats
     maybe_markers: Flags
     needs_marker_check: Flags
+    needs_record_time: Flags
 
 
 class GroupFlags(NamedTuple):
@@ -56,16 +58,18 @@ def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: Gr
     still = stats.quiet | no_members | (stats.moved_ms == UNKNOWN)
     small = (codes == STATUS_CODE[Status.OK]) & still & status_rules.maybe_markers(to_read, rules)
     maybe_markers = small | (current.remainder == status_rules.MARKERS_ONLY)
+    time_lag = _time_lag(window, current)
     return RowVerdicts(
         lag=np.where(window.committed > window.log_end, UNKNOWN, lag),  # beyond the end it is not 0
         current=current,
         stats=stats,
         status=codes,
         onsets=_onsets(window, stats),
-        time_lag=_time_lag(window, current),
+        time_lag=time_lag,
         drain_s=np.where(maybe_markers, np.nan, _drain(current, stats, codes, rules)),
         maybe_markers=maybe_markers,
         needs_marker_check=(current.remainder == 0) & (small | np.isin(codes, status_rules.WAITS)),
+        needs_record_time=~np.isnan(time_lag.at_least_s) & (current.problem == 0) & (current.lag > 0),
     )
 
 
@@ -96,13 +100,30 @@ def _time_lag(window: RowWindow, current: CurrentRows) -> TimeLags:
     """
     passed = np.maximum(window.passed(), current.log_start)
     position = np.where(current.committed == UNKNOWN, UNKNOWN, np.maximum(current.committed, passed))
-    found = rates.time_lag(position, window.log_end, window.times_ms)
+    found = _by_record(window, current, rates.time_lag(position, window.log_end, window.times_ms))
     unknown = current.lag == UNKNOWN
     none = (current.lag == 0) | (current.remainder == status_rules.MARKERS_ONLY)
     return TimeLags(
         np.where(unknown, np.nan, np.where(none, 0.0, found.seconds)),
         np.where(unknown, np.nan, np.where(none, 0.0, found.error_bound_s)),
         np.where(unknown | none, np.nan, found.at_least_s),
+    )
+
+
+def _by_record(window: RowWindow, current: CurrentRows, found: TimeLags) -> TimeLags:
+    """The same with the age of the first unread record, where its timestamp was read, and none was deleted before it.
+
+    A clock of a producer that is ahead makes no record younger than 0 s.
+    """
+    if window.waiting is None:
+        return found
+    record_ms = window.waiting.record_ms
+    is_read = (record_ms != UNKNOWN) & (current.log_start <= current.committed)
+    age_s = np.maximum(window.times_ms[-1] - record_ms, 0) / 1000
+    return TimeLags(
+        np.where(is_read, age_s, found.seconds),
+        np.where(is_read, 0.0, found.error_bound_s),
+        np.where(is_read, np.nan, found.at_least_s),
     )
 
 

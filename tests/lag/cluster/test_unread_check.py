@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from itertools import count
 from typing import Protocol
 
@@ -19,7 +20,8 @@ from lag.embedded.broker import EmbeddedKafka
 from lag.model import Unread, UnreadRange
 from lag.polling import marker_checks
 from lag.polling.evaluation import Evaluator, default_policy
-from lag.verdict.health import GroupHealth
+from lag.times import wall_clock_ms
+from lag.verdict.health import GroupHealth, TimeLag
 from lag.verdict.status import Status
 from tests.support.known import known
 from tests.support.reset_cluster import commits, group_client
@@ -73,6 +75,11 @@ def transaction(kafka: EmbeddedKafka, topic: str) -> Iterator[Transaction]:
 
 
 def left(reader: ClusterReader, topic: str, first: int, end: int) -> Unread:
+    return replace(looked_up(reader, topic, first, end), record_ms=None)
+
+
+def looked_up(reader: ClusterReader, topic: str, first: int, end: int) -> Unread:
+    """The same with the time of the first record."""
     reader.read(1, 0)
     (found,) = reader.unread([UnreadRange(TopicPartition(topic, 0), first, end)])
     return known(found)
@@ -119,6 +126,34 @@ def test_plain_record_is_a_record(kafka: EmbeddedKafka, reader: ClusterReader, t
     producer.send(topic, b"x", partition=0)
     producer.close()
     assert left(reader, topic, 0, 1) == Unread(0, has_records=True)
+
+
+@pytest.mark.parametrize("codec", [None, "gzip"])
+def test_the_first_record_has_its_timestamp(
+    kafka: EmbeddedKafka, reader: ClusterReader, topic: str, codec: str | None
+) -> None:
+    """Also within a batch of several records, of which a commit has passed the first ones."""
+    with closing(
+        KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, compression_type=codec, linger_ms=200)
+    ) as producer:
+        for number in range(5):
+            producer.send(topic, b"x", partition=0, timestamp_ms=1_700_000_000_000 + 1_000 * number)
+        producer.flush()
+    assert looked_up(reader, topic, 3, 5) == Unread(3, has_records=True, record_ms=1_700_000_003_000)
+
+
+def test_the_time_lag_of_a_group_that_is_hours_behind_is_exact_at_the_first_poll(
+    kafka: EmbeddedKafka, reader: ClusterReader, topic: str
+) -> None:
+    now_ms = wall_clock_ms()
+    with closing(KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)) as producer:
+        for hours in (5, 4, 3):
+            producer.send(topic, b"x", partition=0, timestamp_ms=now_ms - hours * 3_600_000)
+        producer.flush()
+    with group_client(kafka.bootstrap_servers) as client:
+        client.commit(f"late-{topic}", commits(topic, {0: 1}))
+    found = Evaluator(default_policy).evaluate(reader, 1, now_ms).health.group(f"late-{topic}")
+    assert known(found).time_lag == TimeLag(4 * 3600.0, 0.0)
 
 
 def test_an_open_transaction_is_not_passed(kafka: EmbeddedKafka, reader: ClusterReader, topic: str) -> None:

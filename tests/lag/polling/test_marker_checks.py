@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from lag.model import ClusterSnapshot, Unread, UnreadRange
 from lag.polling.evaluation import Evaluator, default_policy
 from lag.polling.marker_checks import CHECKS_PER_POLL
-from lag.verdict.health import GroupHealth
+from lag.verdict.health import GroupHealth, TimeLag
 from lag.verdict.status import Status
 from tests.lag.make import End, GroupSpec, cluster, end, group
 from tests.support.known import known
@@ -19,13 +19,15 @@ class Log:
     """A cluster by hand.
 
     `readable` has the offset of the first committed record of a partition, if it has one; `broken` why a topic cannot
-    be read. `asked` has the ranges of each request.
+    be read. `written_ms` has the time of every record of a partition; others have none. `asked` has the ranges of each
+    request.
     """
 
     groups: dict[str, GroupSpec]
     ends: dict[str, End]
     readable: dict[str, int] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
+    written_ms: dict[str, int] = field(default_factory=dict)
     asked: list[list[UnreadRange]] = field(default_factory=list)
     polls: int = 0
     evaluator: Evaluator = field(default_factory=lambda: Evaluator(default_policy))
@@ -44,7 +46,9 @@ class Log:
         if its.tp.topic in self.broken:
             return Unread(its.first, reason=self.broken[its.tp.topic])
         record = self.readable.get(str(its.tp))
-        return Unread(its.end) if record is None or record >= its.end else Unread(record, has_records=True)
+        if record is None or record >= its.end:
+            return Unread(its.end)
+        return Unread(max(record, its.first), has_records=True, record_ms=self.written_ms.get(str(its.tp)))
 
     def poll(self, times: int = 1) -> Mapping[str, GroupHealth]:
         """The verdicts of the last of so many polls."""
@@ -189,3 +193,47 @@ def test_rows_that_stay_unknown_do_not_hold_up_the_others() -> None:
     assert asked.count("tx-0") == 1
     assert min(asked.count(f"shut{at}-0") for at in range(CHECKS_PER_POLL)) >= 2
     assert found["tx"].finding.status == "ok"
+
+
+def far_behind(committed: int) -> Log:
+    """Its records were written a day before the first poll."""
+    log = Log({"g": group({"t-0": committed})}, {"t-0": end(90_000)}, {"t-0": 0}, written_ms={"t-0": -86_400_000})
+    log.polls = 10_000
+    log.written_ms = {"t-0": 10_000 * INTERVAL_MS - 86_400_000}
+    return log
+
+
+def test_the_time_lag_of_a_group_that_is_far_behind_is_known_at_the_first_poll() -> None:
+    log = far_behind(5)
+    lags = [log.poll()["g"].time_lag for _ in range(3)]
+    assert lags == [TimeLag(86_400.0 + 10 * poll, 0.0) for poll in (1, 2, 3)]
+    assert log.taken() == [("t-0", 5, 90_000)]
+
+
+def test_it_is_read_again_when_the_commit_moves() -> None:
+    log = far_behind(5)
+    for committed in (100, 200, 300):
+        log.groups = {"g": group({"t-0": committed})}
+        log.written_ms["t-0"] += 1_000
+        assert log.poll()["g"].time_lag.error_bound_s == 0.0
+    assert log.taken() == [("t-0", at, 90_000) for at in (100, 200, 300)]
+
+
+def test_a_record_without_a_timestamp_leaves_the_bound_of_the_polls_and_is_read_once() -> None:
+    log = far_behind(5)
+    log.written_ms = {}
+    assert [log.poll()["g"].time_lag.at_least_s for _ in range(3)] == [None, 10.0, 20.0]
+    assert len(log.taken()) == 1
+
+
+def test_the_groups_that_are_furthest_behind_are_read_first() -> None:
+    count = 2 * CHECKS_PER_POLL
+    log = Log(
+        {f"g{at:02}": group({f"t-{at}": 5}) for at in range(count)}, {f"t-{at}": end(100 + at) for at in range(count)}
+    )
+    log.readable = {f"t-{at}": 0 for at in range(count)}
+    log.written_ms = dict.fromkeys(log.readable, 1)
+    timed = log.poll()
+    first = {name for name, its in timed.items() if its.time_lag.seconds is not None}
+    assert {f"g{at:02}" for at in range(count - CHECKS_PER_POLL, count)} <= first
+    assert all(its.time_lag.seconds is not None for its in log.poll(3).values())
