@@ -40,9 +40,6 @@ def no_verdicts(cluster_id: str, at_ms: int, openings_s: float) -> StoredVerdict
     return StoredVerdicts()
 
 
-MOST_JUDGED_TWICE = 100_000
-"""Rows: in a larger cluster, a time lag that was read in the log is shown at the next poll, if no commit moved then."""
-
 ReadPolicy = Callable[[], Reading[Policy]]
 """The policy in force; called once a poll."""
 
@@ -71,6 +68,8 @@ class Evaluator:
         follower = self._follower
         commits = None if follower is None else follower.commits().of_rows(snapshot)
         window = self._samples.append(snapshot, commits)
+        times = marker_checks.read_times(snapshot, window, self._samples.waiting, reader.unread)
+        window = self._samples.checked(window, times.rows, times.found)
         reading = self._read_policy()
         self._resume(snapshot, reading.value)
         self._idle = self._idle.after(snapshot)
@@ -79,7 +78,7 @@ class Evaluator:
         found = judge(snapshot, window, rules, marker_checks.remainders(snapshot, self._samples.waiting), past)
         checks = marker_checks.look(found, self._samples.waiting, reader.unread)
         checked = self._samples.checked(window, checks.rows, checks.found)
-        if checks.refutes or (checks.is_timed and len(snapshot.offsets) <= MOST_JUDGED_TWICE):
+        if checks.refutes:
             window = checked
             found = judge(snapshot, window, rules, marker_checks.remainders(snapshot, self._samples.waiting), past)
         self._onsets = found.onsets or self._onsets

@@ -129,10 +129,10 @@ class Health:
     """The verdicts on one snapshot. `groups` has the order of `snapshot.groups`; `times_ms` is int64[n_samples].
 
     `group_partitions` returns the partitions of a group by its number; pages call `partitions`. `needs_marker_check` is
-    int64[n], rows of the offset table whose verdict a check of the log may refute, and `needs_record_time` those whose
-    time lag only has a lower bound. `columns` has the numbers of all groups. `onsets` is what the next verdicts need of
-    these; None if the health was made without them. `openings` is None if every poll is shown as it is. `remainders` is
-    uint8[n_rows of the offset table], what checks of the log found; None: no log was checked.
+    int64[n], rows of the offset table whose verdict a check of the log may refute. `columns` has the numbers of all
+    groups. `onsets` is what the next verdicts need of these; None if the health was made without them. `openings` is
+    None if every poll is shown as it is. `remainders` is uint8[n_rows of the offset table], what checks of the log
+    found; None: no log was checked.
     """
 
     snapshot: ClusterSnapshot
@@ -140,7 +140,6 @@ class Health:
     groups: Sequence[GroupHealth]
     group_partitions: Callable[[int], PartitionHealths] = field(repr=False)
     needs_marker_check: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
-    needs_record_time: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
     columns: GroupColumns = field(default_factory=_no_columns, repr=False)
     onsets: GroupOnsets | None = field(default=None, repr=False)
     openings: Openings | None = field(default=None, repr=False)

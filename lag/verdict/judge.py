@@ -81,7 +81,6 @@ def judge(
         MadeOnce(len(snapshot.groups), groups.health),
         groups.partitions,
         groups.needs_marker_check,
-        groups.needs_record_time,
         groups.columns,
         groups.onsets,
         remainders=remainders,
@@ -92,7 +91,6 @@ class _Groups:
     """The verdicts of every group as arrays, from which its health is made on demand.
 
     `needs_marker_check`: int64[n], rows of the offset table whose verdict a check of the log may refute.
-    `needs_record_time`: int64[n], those whose time lag only has a lower bound.
     """
 
     def __init__(
@@ -104,7 +102,7 @@ class _Groups:
         self._shared = np.array([group.type is GroupType.SHARE for group in snapshot.groups], np.bool_)
         self._totals = partition_lag.totals(snapshot)
         self._idle = self._idle_groups()
-        self._block, self.needs_marker_check, self.needs_record_time = self._judge_all()
+        self._block, self.needs_marker_check = self._judge_all()
         status = self._status()
         names = tuple(group.group_id for group in snapshot.groups)
         self.onsets = past.onsets.after(snapshot.at_ms, names, status, self._block.evidence, past.records)
@@ -124,14 +122,14 @@ class _Groups:
         rows = self._rows(np.array([number]), self._rules.of(number))
         return PartitionHealths(rows.status, lambda at: self._partition(rows, at, first + at, number))
 
-    def _judge_all(self) -> tuple[_Block, Ints, Ints]:
+    def _judge_all(self) -> tuple[_Block, Ints]:
         bounds, samples = self._snapshot.offsets.bounds, len(self._window.times_ms)
         runs = [(rules, run) for rules, its in self._rules.groups() for run in _runs(bounds, its, samples)]
-        blocks, needs_check, needs_time = zip(*(self._judge(run, rules) for rules, run in runs), strict=True)
+        blocks, needs_check = zip(*(self._judge(run, rules) for rules, run in runs), strict=True)
         joined = concatenate(blocks)
         if len(self._rules.rules) > 1:
             joined = take(joined, np.argsort(np.concatenate([run for _, run in runs])))
-        return joined, np.sort(np.concatenate(needs_check)), np.sort(np.concatenate(needs_time))
+        return joined, np.sort(np.concatenate(needs_check))
 
     def _status(self) -> NDArray[np.int8]:
         """int8[n_groups]: indexes into URGENCY, or TOO_EARLY."""
@@ -164,8 +162,8 @@ class _Groups:
         of_groups = GroupFlags(self._memberless[groups], self._shared[groups])
         return judge_rows(self._window.rows(rows), current, bounds, of_groups, rules)
 
-    def _judge(self, groups: Ints, rules: Rules) -> tuple[_Block, Ints, Ints]:
-        """The verdicts on these groups, and their rows that need a check for markers, and for the time of a record."""
+    def _judge(self, groups: Ints, rules: Rules) -> tuple[_Block, Ints]:
+        """The verdicts on these groups, and their rows that need a check for markers."""
         rows, bounds = _rows_of(self._snapshot.offsets.bounds, groups)
         judged = self._rows(groups, rules)
         unread = np.array([not is_read(self._snapshot.groups[number]) for number in groups], np.bool_)
@@ -179,8 +177,7 @@ class _Groups:
             take(judged.stats, verdicts.worst),
             evidence_of(judged, verdicts.status, waiting, bounds, self._past.reads_all_commits),
         )
-        check, time = (np.flatnonzero(each) for each in (judged.needs_marker_check, judged.needs_record_time))
-        return block, _table_rows(rows, check), _table_rows(rows, time)
+        return block, _table_rows(rows, np.flatnonzero(judged.needs_marker_check))
 
     def health(self, number: int) -> GroupHealth:
         """The health of group `number`."""

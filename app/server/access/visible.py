@@ -302,7 +302,7 @@ def _offsets(table: "OffsetTable", numbers: Sequence[int], rows: "Ints", ends: "
 
 
 def _health(health: "Health", snapshot: ClusterSnapshot, numbers: Sequence[int], rows: "Ints") -> "Health":
-    """Without `needs_marker_check`, `needs_record_time` and `onsets`: only the next poll needs them."""
+    """Without `needs_marker_check` and `onsets`: only the next poll needs them."""
     from lag.verdict.health import Health
 
     return Health(

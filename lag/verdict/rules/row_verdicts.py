@@ -19,7 +19,6 @@ from lag.verdict.window.sample_window import RowWindow, Window
 class RowVerdicts(NamedTuple):
     """Judged rows: [n_rows] each, but `lag` is int64[n_samples, n_rows].
 
-    `needs_record_time`: of the time lag only a lower bound is known, as the record is older than the window.
     `maybe_markers`: the lag may consist of transaction markers only. `onsets`: since when records wait under the
     present committed offset.
     """
@@ -33,7 +32,6 @@ class RowVerdicts(NamedTuple):
     drain_s: Floats
     maybe_markers: Flags
     needs_marker_check: Flags
-    needs_record_time: Flags
 
 
 class GroupFlags(NamedTuple):
@@ -58,18 +56,16 @@ def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: Gr
     still = stats.quiet | no_members | (stats.moved_ms == UNKNOWN)
     small = (codes == STATUS_CODE[Status.OK]) & still & status_rules.maybe_markers(to_read, rules)
     maybe_markers = small | (current.remainder == status_rules.MARKERS_ONLY)
-    time_lag = _time_lag(window, current)
     return RowVerdicts(
         lag=np.where(window.committed > window.log_end, UNKNOWN, lag),  # beyond the end it is not 0
         current=current,
         stats=stats,
         status=codes,
         onsets=_onsets(window, stats),
-        time_lag=time_lag,
+        time_lag=_time_lag(window, current),
         drain_s=np.where(maybe_markers, np.nan, _drain(current, stats, codes, rules)),
         maybe_markers=maybe_markers,
         needs_marker_check=(current.remainder == 0) & (small | np.isin(codes, status_rules.WAITS)),
-        needs_record_time=~np.isnan(time_lag.at_least_s) & (current.problem == 0) & (current.lag > 0),
     )
 
 

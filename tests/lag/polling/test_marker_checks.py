@@ -20,7 +20,7 @@ class Log:
 
     `readable` has the offset of the first committed record of a partition, if it has one; `broken` why a topic cannot
     be read. `written_ms` has the time of every record of a partition; others have none. `asked` has the ranges of each
-    request.
+    request. There is no time for the first requests, as many as `unanswered`.
     """
 
     groups: dict[str, GroupSpec]
@@ -30,6 +30,8 @@ class Log:
     written_ms: dict[str, int] = field(default_factory=dict)
     asked: list[list[UnreadRange]] = field(default_factory=list)
     polls: int = 0
+    interval_ms: int = INTERVAL_MS
+    unanswered: int = 0
     evaluator: Evaluator = field(default_factory=lambda: Evaluator(default_policy))
 
     def read(self, number: int, at_ms: int) -> ClusterSnapshot:
@@ -38,8 +40,10 @@ class Log:
     def close(self) -> None:
         raise AssertionError
 
-    def unread(self, ranges: Sequence[UnreadRange]) -> list[Unread]:
+    def unread(self, ranges: Sequence[UnreadRange]) -> Sequence[Unread | None]:
         self.asked.append(list(ranges))
+        if len(self.asked) <= self.unanswered:
+            return [None] * len(ranges)
         return [self._found(its) for its in ranges]
 
     def _found(self, its: UnreadRange) -> Unread:
@@ -54,7 +58,7 @@ class Log:
         """The verdicts of the last of so many polls."""
         for _ in range(times):
             self.polls += 1
-            report = self.evaluator.evaluate(self, self.polls, self.polls * INTERVAL_MS)
+            report = self.evaluator.evaluate(self, self.polls, self.polls * self.interval_ms)
         return {its.group_id: known(report.health.group(its.group_id)) for its in report.snapshot.groups}
 
     def status(self, times: int = 1) -> list[Status]:
@@ -85,7 +89,7 @@ def test_a_reader_that_committed_before_the_aborted_records_came_is_never_stoppe
     log = reader(log_end=11, committed=5)
     log.poll()
     log.groups, log.ends = {"g": group({"t-0": 11})}, {"t-0": end(500)}
-    assert log.status(20) == [Status.UNKNOWN] * 2 + [Status.OK] * 18
+    assert log.status(20) == [Status.OK] * 20
     assert log.poll()["g"].time_lag.seconds == 0.0
     assert log.taken() == [("t-0", 5, 11), ("t-0", 11, 500)]
 
@@ -153,9 +157,11 @@ def test_a_check_that_fails_is_repeated_and_the_verdict_is_as_without_it() -> No
 
 
 def test_a_group_that_reads_on_is_not_checked() -> None:
-    log = reader()
+    log = reader(log_end=12)
+    log.interval_ms = 1_000
     log.poll()
     log.taken()
+    log.ends = {"t-0": end(500)}
     for committed in range(12, 20):
         log.groups = {"g": group({"t-0": committed})}
         log.poll()
@@ -174,13 +180,14 @@ def test_nothing_is_asked_about_partitions_whose_lag_needs_no_check() -> None:
 def test_verdicts_of_groups_with_members_are_checked_first_and_small_lags_before_large_ones() -> None:
     idle = {f"idle-{at:02}": group({f"i{at}-0": 5}, members=0, state="Empty") for at in range(CHECKS_PER_POLL)}
     ends = {f"i{at}-0": end(8) for at in range(CHECKS_PER_POLL)} | {"t-0": end(900), "t-1": end(500)}
-    log = Log({**idle, "g": group({"t-0": 11, "t-1": 11})}, ends)
+    log = Log({**idle, "g": group({"t-0": 11, "t-1": 11})}, ends, unanswered=1)
     log.poll()
-    (first,) = log.asked
+    by_lag, first = log.asked
+    assert [str(its.tp) for its in by_lag[:3]] == ["t-0", "t-1", "i0-0"]
     assert len(first) == CHECKS_PER_POLL
     assert [str(its.tp) for its in first[:3]] == ["t-1", "t-0", "i0-0"]
     log.poll()
-    assert [str(its.tp) for its in log.asked[1]] == ["i18-0", "i19-0"]
+    assert [str(its.tp) for its in log.asked[2]] == ["i18-0", "i19-0"]
 
 
 def test_rows_that_stay_unknown_do_not_hold_up_the_others() -> None:
@@ -224,6 +231,17 @@ def test_a_record_without_a_timestamp_leaves_the_bound_of_the_polls_and_is_read_
     log.written_ms = {}
     assert [log.poll()["g"].time_lag.at_least_s for _ in range(3)] == [None, 10.0, 20.0]
     assert len(log.taken()) == 1
+
+
+def test_a_time_lag_that_the_polls_tell_within_a_second_or_a_twentieth_is_not_read() -> None:
+    log = Log({"g": group({"t-0": 11})}, {"t-0": end(11)}, {"t-0": 11}, written_ms={"t-0": 30_000})
+    log.poll()
+    log.ends = {"t-0": end(21)}
+    log.poll(21)  # the record at 16 was written between the first two polls, 205 s before the last one
+    log.taken()
+    log.groups = {"g": group({"t-0": 16})}
+    assert log.poll()["g"].time_lag == TimeLag(215.0, 10.0)
+    assert log.taken() == []
 
 
 def test_the_groups_that_are_furthest_behind_are_read_first() -> None:

@@ -77,7 +77,7 @@ def whole_report() -> Report:
     return Report(snapshot, health, replace(WHOLE.window, held=held), ConfigError("line 3: groups: 'search-*'"))
 
 
-WITHHELD = {"health.needs_marker_check", "health.needs_record_time", "health.onsets", "policy_problem"}
+WITHHELD = {"health.needs_marker_check", "health.onsets", "policy_problem"}
 """What only the next poll needs of the verdicts, and what may name a group."""
 
 
@@ -111,7 +111,7 @@ def test_each_field_of_the_report_of_that_test_differs_from_its_default() -> Non
     whole = whole_report()
     for table in (whole, whole.snapshot, whole.snapshot.offsets, whole.health, whole.window):
         for field in fields(table):
-            if field.init and field.name not in ("needs_marker_check", "needs_record_time", "onsets"):
+            if field.init and field.name not in ("needs_marker_check", "onsets"):
                 default = field.default_factory() if field.default_factory is not MISSING else field.default
                 assert repr(getattr(table, field.name)) != repr(default), field.name
 
