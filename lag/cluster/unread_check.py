@@ -28,7 +28,7 @@ MOST_FETCHES = 20
 MOST_S = 0.5
 """Per poll and broker: the number of fetches, and the time after which none begins. The next poll continues."""
 
-NO_REPLICA = NO_TIMESTAMP = -1
+NO_REPLICA = -1
 
 
 async def check(
@@ -105,8 +105,10 @@ def read_on(part: Message, offset: int, end: int) -> Unread:
             if batch.is_control_batch:
                 if _is_abort(batch):
                     aborting.discard(batch.producer_id)
-            elif not (batch.is_transactional and batch.producer_id in aborting) and _has_record(batch, offset):
-                return Unread(reached, has_records=True, record_ms=_timestamp_ms(batch, offset))
+            elif not (batch.is_transactional and batch.producer_id in aborting):
+                has_record, record_ms = _first_record(batch, offset)
+                if has_record:
+                    return Unread(reached, has_records=True, record_ms=record_ms)
             reached = max(reached, batch.next_offset)
     except UNREADABLE as error:
         return Unread(reached, reason=f"the batch at offset {reached:,} cannot be decoded: {error}")
@@ -125,22 +127,22 @@ def _batches(records: bytes | None) -> Iterator[DefaultRecordBatch]:
         yield batch
 
 
-def _has_record(batch: DefaultRecordBatch, offset: int) -> bool:
-    """Whether it has a record at `offset` or later. A batch keeps its offsets when compaction removes records of it."""
+def _first_record(batch: DefaultRecordBatch, offset: int) -> tuple[bool, int | None]:
+    """Whether it has a record at `offset` or later, and the timestamp of the first one.
+
+    None if that has none, or the batch's codec is not installed. A batch keeps its offsets when compaction removes
+    records of it.
+    """
     if batch.last_offset < offset or not batch.records_count:
-        return False
-    if batch.records_count > offset - batch.base_offset:
-        return True
-    return any(record.offset >= offset for record in batch)
-
-
-def _timestamp_ms(batch: DefaultRecordBatch, offset: int) -> int | None:
-    """Of the first record at `offset` or later; None if it has none, or its codec is not installed."""
+        return False, None
+    is_certain = batch.records_count > offset - batch.base_offset
     try:
-        first = next((record.timestamp for record in batch if record.offset >= offset), NO_TIMESTAMP)
+        found = next((record.timestamp for record in batch if record.offset >= offset), None)  # read once: an iterator
     except UNREADABLE:
-        return None
-    return None if first < 0 else int(first)
+        if is_certain:
+            return True, None
+        raise
+    return found is not None, None if found is None or found < 0 else int(found)
 
 
 def _is_abort(batch: DefaultRecordBatch) -> bool:

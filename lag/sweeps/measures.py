@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from assignors.model import AssignorError
+from assignors.simulation.fold import fold
 from assignors.whatif.comparison import SHARE, Outcome, compatible_assignors, with_change_to
 from assignors.whatif.events import Scenario
-from assignors.whatif.generations import fold
 from assignors.whatif.quality import Quality
 from lag.sweeps.cases import case_scenario
 from lag.sweeps.plan import Case, Plan

@@ -67,22 +67,23 @@ def test_what_was_passed_before_a_damaged_batch_is_kept() -> None:
 
 def test_a_marker_that_compaction_removed_is_no_record() -> None:
     assert found(emptied(5) + emptied(6)) == Unread(7)
-    assert found(emptied(5) + batch(6)) == Unread(6, has_records=True)
+    assert found(emptied(5) + batch(6)) == Unread(6, has_records=True, record_ms=1_000)
 
 
 def test_a_batch_of_which_compaction_left_only_records_that_were_read_has_none() -> None:
     assert found(several(0, [0, 3], last=6)) == Unread(7)
-    assert found(several(0, [0, 3, 5], last=6)) == Unread(5, has_records=True)
-    assert found(several(0, range(7), last=6)) == Unread(5, has_records=True)
+    assert found(several(0, [0, 3, 5], last=6)) == Unread(5, has_records=True, record_ms=1_000)
+    assert found(several(0, range(7), last=6)) == Unread(5, has_records=True, record_ms=1_000)
 
 
 def test_records_are_aborted_as_long_as_their_transaction_is() -> None:
     """The list of an answer has a transaction that began before the first offset, and ends at its marker."""
     aborted = [SimpleNamespace(first_offset=2, producer_id=7)]
     assert found(several(5, [5, 6], 6, producer=7), aborted_transactions=aborted) == Unread(7)
-    assert found(several(5, [5, 6], 6, producer=8), aborted_transactions=aborted) == Unread(5, has_records=True)
+    record = Unread(5, has_records=True, record_ms=1_000)
+    assert found(several(5, [5, 6], 6, producer=8), aborted_transactions=aborted) == record
     after = emptied(5) + several(6, [6], 6, producer=7)
-    assert found(after, aborted_transactions=aborted) == Unread(6, has_records=True)
+    assert found(after, aborted_transactions=aborted) == Unread(6, has_records=True, record_ms=1_000)
 
 
 def test_offsets_whose_records_compaction_removed_at_the_end_of_the_log_are_passed() -> None:
