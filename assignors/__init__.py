@@ -10,8 +10,8 @@
 from pathlib import Path
 
 from assignors.registry import get, load_plugin, names
+from assignors.simulation.fold import fold
 from assignors.whatif.events import Scenario
-from assignors.whatif.generations import fold
 
 __all__ = ["fold", "get", "load_plugin", "load_scenario", "names"]
 

@@ -1,7 +1,7 @@
 """The brokers of a simulation: the group coordinator, its log, its failover, and what the timeline records of it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ from assignors.model import TopicPartition
 from assignors.patterns import resolved
 from assignors.simulation.budget import MOST_REBALANCES, PARTITIONS_PER_EVENT, REBALANCES_PER_MEMBER
 from assignors.simulation.classic import ClassicCoordinator
+from assignors.simulation.classic.records import OffsetRecord
 from assignors.simulation.clients import Environment, Process
 from assignors.simulation.consumer import ConsumerCoordinator
 from assignors.simulation.errors import KafkaError
@@ -52,6 +53,7 @@ class GroupCoordinatorService(ABC):
         self._causes: list[str] = []
         self._plan_appends: list[int] = []
         self._last_cause = ""
+        self._committed: set[TopicPartition] = set()
         self._rounds = 0
         self._last_event, self._last_event_ms = "", 0
         self._generation = self._generations_since = 0
@@ -138,6 +140,10 @@ class GroupCoordinatorService(ABC):
         self._causes.append(title)
         self._last_event, self._last_event_ms, self._generations_since = title, self.env.kernel.now_ms, 0
 
+    def forget_causes(self) -> None:
+        """Events so far that caused no generation cause none any more: the group has settled."""
+        self._causes.clear()
+
     def commit_error(self, client: Process) -> str | None:
         """Kafka's name of the error of a commit of that member now; None if the commit succeeds."""
         if self.coordinator is None or client.is_split:
@@ -187,6 +193,8 @@ class GroupCoordinatorService(ABC):
         self.record_state(view)
         self._count_generation(view)
         is_assigned = view.state == "Stable" and self._is_new(view)
+        if view.state == "Empty" and view.generation > 0 and self._is_new(view):
+            self._record_plan(view)
         if is_assigned:
             self._record_plan(view)
         if is_assigned or len(view.members) < self._members:
@@ -234,6 +242,17 @@ class GroupCoordinatorService(ABC):
         plan = Plan(view.generation, now_ms, self._cause(), members, parts, topics, assignor)
         self.env.recorder.plans.append(plan)
         self._plan_appends.append(self.log.appends if self.log is not None else 0)
+        self._commit(tp for part in parts.values() for tp in part)
+
+    def _commit(self, partitions: Iterable[TopicPartition]) -> None:
+        """Consumers commit automatically what they read, so the group outlives its last member."""
+        if not self.env.settings.client.enable_auto_commit:
+            return
+        new = [tp for tp in partitions if tp not in self._committed]
+        self._committed.update(new)
+        commits = [OffsetRecord(tp, 0, self.env.kernel.now_ms) for tp in new]
+        self.records.extend(commits)
+        self.coordinator.remember(commits)
 
     def _forget_lost_plans(self, replicated: int) -> None:
         """No member received an assignment that was not replicated: its cause becomes that of the next one."""

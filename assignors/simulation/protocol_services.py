@@ -164,6 +164,7 @@ class ConsumerService(GroupCoordinatorService):
             self.env.settings.client.max_poll_interval_ms,
             frozenset(client.member.topics),
             regex=client.member.pattern or "",
+            assignor=client.server_assignor,
             epoch=epoch,
             previous_epoch=epoch,
             assigned=dict.fromkeys(owned, epoch),

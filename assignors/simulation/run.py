@@ -25,7 +25,7 @@ from assignors.simulation.quiescence import SETTLE_CHECK_MS, in_progress, settle
 from assignors.simulation.settings import Frozen, Settings
 from assignors.simulation.timeline.recorder import TimelineRecorder
 from assignors.simulation.timeline.tables import RecordSettings, Timeline
-from assignors.whatif.events import Event, Scenario
+from assignors.whatif.events import Action, Event, Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 Client = ClassicClient | ConsumerClient
@@ -48,7 +48,11 @@ def simulate(
 
 
 class Simulation:
-    """A simulated group: its processes, its coordinator, and what events do to them."""
+    """A simulated group: its processes, its coordinator, and what events do to them.
+
+    `words` name an event as the cause of a generation; the first one has the number `first`. `stopped_by` says why the
+    group was not simulated to its end.
+    """
 
     def __init__(
         self,
@@ -57,6 +61,8 @@ class Simulation:
         protocol: RebalanceProtocol,
         rng: random.Random,
         most_messages: int | None = None,
+        words: Callable[[Action], str] = attrgetter("title"),
+        first: int = 1,
     ) -> None:
         check_budget(scenario, settings, protocol)
         scenario.check_events()
@@ -73,12 +79,13 @@ class Simulation:
         self._subscribed: set[str] = set()
         self._paused: set[str] = set()
         self._restarting: set[str] = set()
+        self._words = words
         self._processing_ms: dict[str, int] = {}
         self._deleted: set[str] = set()
-        self._stopped_by: str | None = None
+        self.stopped_by: str | None = None
         self._service = (ClassicService if is_classic else ConsumerService)(self._env, self.clients)
         self.change_topics(scenario.topics)
-        self._begin()
+        self._begin(first)
         if most_messages is not None:
             self._limit_messages(most_messages)
 
@@ -108,7 +115,7 @@ class Simulation:
 
     # Start and end
 
-    def _begin(self) -> None:
+    def _begin(self, first: int) -> None:
         members = [member for member in self._scenario.members if member.topics or member.pattern is not None]
         if any(member.owned for member in members):
             self._start_stable(members)
@@ -117,7 +124,7 @@ class Simulation:
             self._service.add_cause("first assignment")
             for member in self._scenario.members:
                 self._start(member)
-        for number, event in enumerate(self._scenario.events, 1):
+        for number, event in enumerate(self._scenario.events, first):
             self.kernel.after(event.at_ms, partial(self._apply_event, number, event))
 
     def _limit_messages(self, most: int) -> None:
@@ -148,12 +155,12 @@ class Simulation:
 
     def run(self, until_ms: int | None) -> None:
         """Continue until the group has settled, or until that time, but not beyond the kernel's limit of events."""
-        if self._stopped_by is not None:
+        if self.stopped_by is not None:
             return
         try:
             self._run_until_settled() if until_ms is None else self.kernel.run_until(until_ms)
         except EventLimitError as error:
-            self._stopped_by = str(error)
+            self.stopped_by = str(error)
 
     def _run_until_settled(self) -> None:
         last_ms = max((event.at_ms for event in self._scenario.events), default=0)
@@ -168,7 +175,7 @@ class Simulation:
 
     def unsettled(self) -> str | None:
         """What is still in progress; None = the group has settled."""
-        return self._stopped_by or next(in_progress(self._service, self.clients, self._restarting, self._paused), None)
+        return self.stopped_by or next(in_progress(self._service, self.clients, self._restarting, self._paused), None)
 
     def timeline(self) -> Timeline:
         """What happened so far, as tables."""
@@ -226,7 +233,9 @@ class Simulation:
     # Events
 
     def _apply_event(self, number: int, event: Event) -> None:
-        self._service.add_cause(event.action.title)
+        if self.unsettled() is None:
+            self._service.forget_causes()
+        self._service.add_cause(self._words(event.action))
         try:
             event.action.simulate(self)
         except AssignorError as error:

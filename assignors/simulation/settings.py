@@ -86,7 +86,7 @@ _ASSUMED = {f"{PREFIX}{field.name.replace('_', '.')}": Definition(Type.INT, leas
 _ASSUMED |= {_FREEZE: Definition(Type.STRING, words=tuple(Frozen))}
 """Our own settings."""
 _KIP848 = ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms", "max_size")
-_KNOWN: Mapping[str, Definition] = {**CONSUMER, **COORDINATOR, **_ASSUMED}
+KNOWN: Mapping[str, Definition] = {**CONSUMER, **COORDINATOR, **_ASSUMED}
 _LEAST_SIMULATED = {"heartbeat.interval.ms": 1, "group.initial.rebalance.delay.ms": 0}
 """Kafka accepts less: heartbeats without a pause, or no delay."""
 
@@ -121,26 +121,26 @@ def _read(names: Iterable[str], prefix: str, texts: Mapping[str, str]) -> dict[s
 
 
 def _value(name: str, text: str) -> Setting:
-    match _KNOWN[name].type:
+    match KNOWN[name].type:
         case Type.BOOLEAN:
             return text.strip().lower() == "true"
         case Type.STRING:
             return Frozen(text.strip()) if name == _FREEZE else text.strip()
-    return max(_KNOWN[name].whole(text) or 0, _LEAST_SIMULATED.get(name, 0))
+    return max(KNOWN[name].whole(text) or 0, _LEAST_SIMULATED.get(name, 0))
 
 
 def _unknown(given: Iterable[str]) -> list[str]:
-    names = sorted(_KNOWN)
-    return [f"Kafka has no setting {shown(name)!r}.{suggestion(name, names)}" for name in given if name not in _KNOWN]
+    names = sorted(KNOWN)
+    return [f"Kafka has no setting {shown(name)!r}.{suggestion(name, names)}" for name in given if name not in KNOWN]
 
 
 def _wrong(given: Mapping[str, str]) -> list[str]:
     """Values that are wrong on their own."""
     problems = []
     for name, text in given.items():
-        if name in _KNOWN and not _KNOWN[name].takes(text):
+        if name in KNOWN and not KNOWN[name].takes(text):
             asks = "the simulator expects" if name in _ASSUMED else "Kafka throws ConfigException, expecting"
-            problems.append(f"{name} is {text.strip()[:40]!r}: {asks} {_KNOWN[name].asked}.")
+            problems.append(f"{name} is {text.strip()[:40]!r}: {asks} {KNOWN[name].asked}.")
     return problems
 
 

@@ -40,8 +40,10 @@ class Generation:
     topics: Mapping[str, Topic]
 
 
-def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Generation]:
-    """The generations of a scenario; `assignor` (a name, or your own) replaces the scenario's.
+def in_turn(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Generation]:
+    """The generations of a scenario whose events each have their effect before the next one (`timing.overlaps`).
+
+    `assignor` (a name, or your own) replaces the scenario's.
 
     The first one is the start: what members own (`number`: their highest generation), else the first assignment, or
     number 0 for a group without members. Then one for each rebalance, in the order of events:

@@ -3,15 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from assignors.durations import seconds_text
-from assignors.model import Assignor, AssignorError, Member, Topic
+from assignors.model import Assignor, Member, Topic
 from assignors.patterns import resolved
-from assignors.whatif.rebalance_protocol import RebalanceProtocol, is_classic, protocol_of
-
-SESSION_TIMEOUT_MS = 45_000
-MAX_POLL_INTERVAL_MS = 300_000
-
-Setting = str | int | float | bool
+from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
+from assignors.whatif.timeouts import Setting, Timeouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +63,9 @@ class GroupState:
         return replace(changed, owned=owned) if len(owned) < len(member.owned) else changed
 
     @property
-    def session_timeout_ms(self) -> float:
-        """After this time without heartbeats a member is out of the group. Raises AssignorError."""
-        name = "session.timeout.ms" if is_classic(self.protocol) else "group.consumer.session.timeout.ms"
-        return self._setting_ms(name, SESSION_TIMEOUT_MS)
-
-    @property
-    def session_text(self) -> str:
-        """The session timeout for a sentence: `45 s`."""
-        return seconds_text(self.session_timeout_ms)
-
-    @property
-    def max_poll_interval_text(self) -> str:
-        """max.poll.interval.ms for a sentence: `300 s`."""
-        return seconds_text(self._setting_ms("max.poll.interval.ms", MAX_POLL_INTERVAL_MS))
-
-    def _setting_ms(self, name: str, default_ms: int) -> float:
-        text = str(self.settings.get(name, default_ms)).strip()
-        if not text.isdecimal():
-            raise AssignorError(f"The scenario's {name} is {text[:40]!r}, which is not a whole number of milliseconds.")
-        return float(text)
+    def timeouts(self) -> Timeouts:
+        """The timeouts under the present protocol. Raises AssignorError."""
+        return Timeouts.of(self.settings, self.protocol)
 
 
 def without_claims(member: Member) -> Member:

@@ -12,7 +12,7 @@ from assignors.whatif.events import Action, CoordinatorDown, CoordinatorUp, Cras
 from assignors.whatif.suggested_joins import suggested_joins, usual_topics
 from lag.sweeps.plan import Failure
 
-SCALE_AT_MS, FAIL_AT_MS, RESTART_EVERY_MS = 30_000, 60_000, 60_000
+SCALE_AT_MS, FAIL_AT_MS, RESTART_EVERY_MS = 30_000, 600_000, 60_000
 TOGETHER = "Changes at the same time happen in one rebalance, because the coordinator is down meanwhile."
 
 

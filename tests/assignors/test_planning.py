@@ -41,7 +41,7 @@ def test_a_plugin_that_raises_is_reported_with_its_text() -> None:
         return assignors.get("range").assign(group)
 
     with pytest.raises(
-        AssignorError, match=r"Event 1 at 1 s \(join B\): The assignor 'mine' raised ZeroDivisionError: no"
+        AssignorError, match=r"Event 1 at 600 s \(join B\): The assignor 'mine' raised ZeroDivisionError: no"
     ):
         assignors.fold(scenario("range", "A", join("B")), Plugin(fails))
     with pytest.raises(AssignorError, match="The assignor 'mine' raised SystemExit: 3"):

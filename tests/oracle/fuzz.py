@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from itertools import count
 from multiprocessing import get_context
 
-from tests.oracle import burrow, classic_coordinator, consumer_coordinator, records, scenario_files, server_assignors
+from tests.oracle import (
+    burrow,
+    classic_coordinator,
+    consumer_coordinator,
+    plans,
+    records,
+    scenario_files,
+    server_assignors,
+)
 from tests.oracle.client_assignors import NAMES, ClientOracle
 from tests.oracle.generations import GenerationOracle
 from tests.oracle.java_maps import MapOracle
@@ -46,16 +54,21 @@ def _scenario_files() -> Check:
     return scenario_files.check
 
 
+def _plans() -> Check:
+    return plans.check
+
+
 ORACLES = (
     Oracle(ClientOracle, NAMES, 0.12),
     Oracle(_server, tuple(server_assignors.CLASSES), 0.12),
     Oracle(GenerationOracle, ("generations",), 0.05),
     Oracle(MapOracle, ("java maps",), 0.02),
     Oracle(classic_coordinator.ClassicOracle, (classic_coordinator.NAME,), 0.27),
-    Oracle(consumer_coordinator.ConsumerOracle, (consumer_coordinator.NAME,), 0.28),
+    Oracle(consumer_coordinator.ConsumerOracle, (consumer_coordinator.NAME,), 0.24),
     Oracle(records.RecordsOracle, (records.NAME,), 0.03),
     Oracle(_burrow, (burrow.NAME,), 0.01),
     Oracle(_scenario_files, (scenario_files.NAME,), 0.1),
+    Oracle(_plans, (plans.NAME,), 0.04),
 )
 
 

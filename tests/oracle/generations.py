@@ -1,12 +1,12 @@
-"""`assignors.fold` beside clients that have Kafka's own assignors, and keep between rebalances what real ones keep."""
+"""Events in turn beside clients that have Kafka's own assignors, and keep between rebalances what real ones keep."""
 
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import assignors
 from assignors.model import AssignorError, Member, Topic
 from assignors.whatif.events import Action, AddPartitions, Crash, Event, Join, Leave, Scenario, Subscribe
+from assignors.whatif.generations import in_turn
 from tests.oracle.client_assignors import LIVELOCK, NAMES, JavaAssignors, Lists
 from tests.oracle.client_groups import JavaGroup
 from tests.oracle.tally import Checked, generator
@@ -91,7 +91,7 @@ def folded(name: str, start: tuple[tuple[Member, ...], dict[str, Topic]], action
     """The plans of our generations."""
     members, topics = start
     events = tuple(Event(1000 * at, action) for at, action in enumerate(actions, 1))
-    made = assignors.fold(Scenario("course", name, topics, members, events))
+    made = in_turn(Scenario("course", name, topics, members, events))
     return [{who: list(held) for who, held in one.after.by_member.items()} for one in made]
 
 

@@ -13,11 +13,13 @@ def member(name: str, topics: str = "t", owned: str = "", generation: int | None
     return Member(name, topics=tuple(topics.split()), owned=held, generation=generation, **more)
 
 
-def scenario(assignor: str, members: str | tuple[Member, ...], *actions: Action, topics: str = "t:6") -> Scenario:
-    """Events one second apart."""
+def scenario(
+    assignor: str, members: str | tuple[Member, ...], *actions: Action, topics: str = "t:6", every_ms: int = 600_000
+) -> Scenario:
+    """Events ten minutes apart, unless told otherwise: each has its effect before the next one."""
     sizes = dict(part.split(":") for part in topics.split())
     there = tuple(map(member, members.split())) if isinstance(members, str) else members
-    events = tuple(Event(1000 * at, action) for at, action in enumerate(actions, 1))
+    events = tuple(Event(every_ms * at, action) for at, action in enumerate(actions, 1))
     return Scenario("s", assignor, {name: Topic(name, int(size)) for name, size in sizes.items()}, there, events)
 
 

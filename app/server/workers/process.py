@@ -69,9 +69,9 @@ def _pipes() -> tuple[IO[bytes], IO[bytes]]:
 def _warm_up() -> None:
     """Import what is usual, so that the first question does not wait for it."""
     import assignors.simulation.side_by_side  # noqa: F401
+    from assignors import fold
     from assignors.scenario import examples, load_scenario
     from assignors.whatif.comparison import compatible_assignors
-    from assignors.whatif.generations import fold
 
     scenario = load_scenario(examples()["hot-member"])
     for assignor in compatible_assignors(scenario):

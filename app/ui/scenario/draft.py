@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from assignors.model import Member
+from assignors.model import AssignorError, Member
 from assignors.scenario.values import MOST_MS
 from assignors.whatif.events import Action, CoordinatorDown, CoordinatorUp, Event, Join, Scenario
+from assignors.whatif.timing import settled_ms
 
 EVERY_MS = 30_000
 MOST_EVENTS = 1_000
@@ -54,9 +55,9 @@ class Draft:
         return self.changed(replace(self.scenario, events=tuple(events)))
 
     def then(self, actions: Sequence[Action]) -> "Draft":
-        """With actions after the last event and the end of every pause, all at one time."""
+        """With actions after the last event and the end of every pause and timeout, all at one time."""
         ends_ms = [its.at_ms + its.action.pause_ms for its in self.scenario.events]
-        at_ms = min(max(ends_ms, default=0) + EVERY_MS, MOST_MS)
+        at_ms = min(max(max(ends_ms, default=0) + EVERY_MS, _settled_ms(self.scenario)), MOST_MS)
         more = [Event(at_ms, action) for action in actions]
         return self.with_events((*self.scenario.events, *more))
 
@@ -72,6 +73,14 @@ class Draft:
         """With another number of records a second that a member can process."""
         loads = replace(self.scenario.loads, default_capacity_per_s=per_s)
         return self.changed(replace(self.scenario, loads=loads))
+
+
+def _settled_ms(scenario: Scenario) -> int:
+    """When all events have had their effect, in steps of EVERY_MS; 0 for settings that are no numbers."""
+    try:
+        return -(-settled_ms(scenario, scenario.assignor) // EVERY_MS) * EVERY_MS
+    except AssignorError:
+        return 0
 
 
 def joining_together(joins: Sequence[Join]) -> list[Action]:

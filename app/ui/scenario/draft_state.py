@@ -21,9 +21,10 @@ from app.ui.scenario.draft import Draft
 from app.whatif_limits import TIMES_FOR_COMMAND, excess
 from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump, examples, load_scenario
+from assignors.simulation.fold import fold
 from assignors.whatif.comparison import SHARE, Outcome, compatible_assignors, with_change_to
 from assignors.whatif.events import Scenario
-from assignors.whatif.generations import Generation, fold
+from assignors.whatif.generations import Generation
 from lag.errors import GroupscopeError
 from lag.generations.live_group import scenario_of
 

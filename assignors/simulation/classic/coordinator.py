@@ -5,7 +5,7 @@ before it. Not simulated: waiting of a reply for the append of another, failed a
 what happens when members of another kind (KIP-848, share, streams) come.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from assignors.model import TopicPartition
 from assignors.simulation.classic import offsets as rules
@@ -157,6 +157,11 @@ class ClassicCoordinator:
         made = group or ClassicGroup(self.timers.kernel.now_ms)
         self._rebalance = Rebalance(made, self._settings, self.timers, self._log)
         return self._rebalance
+
+    def remember(self, commits: Iterable[OffsetRecord]) -> None:
+        """Offsets that members have committed since they were assigned these partitions."""
+        for record in commits:
+            self._replay(record)
 
     def _replay(self, record: Record) -> None:
         match record:

@@ -143,6 +143,12 @@ class ConsumerClient(Process):
         return self._empty_heartbeat
 
     @property
+    def server_assignor(self) -> str:
+        """`group.remote.assignor`, by the name that Kafka has for it."""
+        name = self.env.assignor.name
+        return RANGE if name == "server-range" else name
+
+    @property
     def _client_id(self) -> str:
         return self.member.client_id or self.name
 
@@ -152,7 +158,6 @@ class ConsumerClient(Process):
         sends_owned, self._must_send_owned = self._must_send_owned and not joins, False
         is_changed = is_full or self._sent_subscription != self._wanted
         self._sent_subscription = topics, regex = self._wanted
-        server = self.env.assignor.name
         return Heartbeat(
             self.member_id,
             self.epoch,
@@ -160,7 +165,7 @@ class ConsumerClient(Process):
             self._max_poll_interval_ms if is_full else None,
             topics if is_changed else None,
             regex if is_changed else None,
-            assignor=(RANGE if server == "server-range" else server) if is_full else None,
+            assignor=self.server_assignor if is_full else None,
             owned=frozenset() if joins else self._ids(self.owned) if sends_owned else None,
             client_id=self._client_id,
         )

@@ -5,7 +5,7 @@ before it. Not simulated: waiting of a reply for the append of another, failed a
 racks, and what happens when members of another kind (classic, share, streams) come.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from assignors.model import TopicPartition
@@ -252,6 +252,11 @@ class ConsumerCoordinator:
             self._log.append(records, done)
         else:
             done()
+
+    def remember(self, commits: Iterable[OffsetRecord]) -> None:
+        """Offsets that members have committed since they were assigned these partitions."""
+        for record in commits:
+            self._replay(record)
 
     def _replay(self, record: Record) -> None:
         match record:

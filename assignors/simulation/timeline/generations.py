@@ -27,7 +27,8 @@ def generations(timeline: Timeline, loads: Loads = NO_LOADS) -> list[Generation]
 def _generation(plan: Plan, before: Assignment, after: Assignment, scenario: str, loads: Loads) -> Generation:
     group = Group(scenario, plan.members, plan.topics, plan.assignor)
     changes = moves(before, after, group_arrays(group).layout)
-    quality = measure(before, after, group, loads, changes=changes)
+    rebalances, pauses = (0, 0) if plan.cause == INITIAL_STATE else (1, None)
+    quality = measure(before, after, group, loads, changes=changes, rebalances=rebalances, pauses=pauses)
     return Generation(
         plan.generation,
         plan.at_ms,

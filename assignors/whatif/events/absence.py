@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from assignors.model import Member
 from assignors.spelling import shown
 from assignors.whatif.events.action import MemberAction, SimulatedGroup
 from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import FROZEN, SPLIT, Membership, Remarks
+from assignors.whatif.timeouts import Timeouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,16 @@ class Freeze(Absence):
     absence = FROZEN
     happens = "stops polling"
 
+    def takes_ms(self, member: Member | None, timeouts: Timeouts) -> float:
+        if timeouts.freezes_process:
+            return timeouts.session_ms
+        is_static = member is not None and member.instance_id is not None
+        return timeouts.max_poll_interval_ms + (timeouts.session_ms if is_static else 0)
+
     def apply(self, state: GroupState) -> Step:
-        is_static = state.is_static(state.member(self.member_id))
-        static = f", and then its {state.session_text} session, because it is static" if is_static else ""
-        return self.leave(state, f"it is removed after max.poll.interval.ms, {state.max_poll_interval_text}{static}")
+        timeouts, is_static = state.timeouts, state.is_static(state.member(self.member_id))
+        static = f", and then its {timeouts.session_text} session, because it is static" if is_static else ""
+        return self.leave(state, f"it is removed after max.poll.interval.ms, {timeouts.max_poll_interval_text}{static}")
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.freeze(self.member_id)
@@ -79,8 +87,11 @@ class Split(Absence):
     absence = SPLIT
     happens = "is cut off from the coordinator"
 
+    def takes_ms(self, member: Member | None, timeouts: Timeouts) -> float:
+        return timeouts.session_ms
+
     def apply(self, state: GroupState) -> Step:
-        return self.leave(state, f"it is removed when its {state.session_text} session times out")
+        return self.leave(state, f"it is removed when its {state.timeouts.session_text} session times out")
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.split(self.member_id)

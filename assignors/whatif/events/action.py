@@ -10,6 +10,7 @@ from assignors.durations import seconds_text
 from assignors.model import Member, Topic
 from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import KeyPath, Membership, Remarks
+from assignors.whatif.timeouts import Timeouts
 
 MAX_NAMED = 3
 
@@ -80,6 +81,10 @@ class Action(ABC):
     @property
     def pause_ms(self) -> int:
         """For how long processes of the group stand still from then on; 0 for most."""
+        return 0
+
+    def takes_ms(self, member: Member | None, timeouts: Timeouts) -> float:
+        """How long until the group can notice all of it; infinite: again and again. `member` is its subject."""
         return 0
 
     @abstractmethod

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from assignors.model import Member
 from assignors.whatif.events.action import MemberAction, SimulatedGroup
 from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import Membership
+from assignors.whatif.timeouts import Timeouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +15,9 @@ class Leave(MemberAction):
 
     happens = "leaves"
 
+    def takes_ms(self, member: Member | None, timeouts: Timeouts) -> float:
+        return timeouts.session_ms if member is not None and member.instance_id is not None else 0
+
     def change(self, membership: Membership) -> None:
         membership.remove(self.member_id, "left")
 
@@ -20,7 +25,7 @@ class Leave(MemberAction):
         member = state.member(self.member_id)
         text = self.sentence()
         if state.is_static(member):
-            removed = f"it is removed when its {state.session_text} session times out"
+            removed = f"it is removed when its {state.timeouts.session_text} session times out"
             text = f"{self.member_id} closes; it is static, so {removed}"
         return Step(state.without(member), text)
 
@@ -34,12 +39,15 @@ class Crash(MemberAction):
 
     happens = "crashes"
 
+    def takes_ms(self, member: Member | None, timeouts: Timeouts) -> float:
+        return timeouts.session_ms
+
     def change(self, membership: Membership) -> None:
         membership.remove(self.member_id, "crashed")
 
     def apply(self, state: GroupState) -> Step:
         left = state.without(state.member(self.member_id))
-        return Step(left, f"{self.sentence()}; it is removed when its {state.session_text} session times out")
+        return Step(left, f"{self.sentence()}; it is removed when its {state.timeouts.session_text} session times out")
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.crash(self.member_id)
@@ -50,6 +58,9 @@ class Restart(MemberAction):
     """A consumer closes and comes back. A static member (KIP-345) keeps its partitions without a rebalance."""
 
     happens = "restarts"
+
+    def takes_ms(self, member: Member | None, timeouts: Timeouts) -> float:
+        return timeouts.restart_ms
 
     def apply(self, state: GroupState) -> Step:
         member = state.member(self.member_id)

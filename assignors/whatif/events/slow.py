@@ -1,10 +1,13 @@
 """A member's process pauses, or processes its records more slowly."""
 
 from dataclasses import dataclass
+from math import inf
 
+from assignors.model import Member
 from assignors.whatif.events.action import PLAIN, MemberAction, SimulatedGroup, Wording
 from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import Membership
+from assignors.whatif.timeouts import Timeouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +16,10 @@ class Slow(MemberAction):
 
     id_path = ("id",)
     processing_ms: int
+
+    def takes_ms(self, member: Member | None, timeouts: Timeouts) -> float:
+        """It leaves after each poll that takes too long, and joins again."""
+        return inf if self.processing_ms > timeouts.max_poll_interval_ms else 0
 
     def sentence(self, wording: Wording = PLAIN) -> str:
         duration = wording.duration(self.processing_ms)
@@ -33,6 +40,9 @@ class GcPause(MemberAction):
     id_path = ("id",)
     lasts_ms: int
 
+    def takes_ms(self, member: Member | None, timeouts: Timeouts) -> float:
+        return self.lasts_ms
+
     @property
     def pause_ms(self) -> int:
         return self.lasts_ms
@@ -46,9 +56,9 @@ class GcPause(MemberAction):
 
     def apply(self, state: GroupState) -> Step:
         member = state.member(self.member_id)
-        if self.lasts_ms < state.session_timeout_ms:
+        if self.lasts_ms < state.timeouts.session_ms:
             return Step(state, rebalances=False)
-        text = f"{self.sentence()}; it is removed when its {state.session_text} session times out"
+        text = f"{self.sentence()}; it is removed when its {state.timeouts.session_text} session times out"
 
         def rejoin(later: GroupState) -> Step:
             return Step(later.with_member(member), f"{self.member_id} continues and rejoins")

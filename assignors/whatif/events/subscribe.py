@@ -3,11 +3,13 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from assignors.model import Member
 from assignors.patterns import compiled, matching
 from assignors.spelling import shown, suggestion
 from assignors.whatif.events.action import PLAIN, MemberAction, SimulatedGroup, Wording
 from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import Membership, Remarks
+from assignors.whatif.timeouts import Timeouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,9 @@ class ChangeRack(MemberAction):
 
     id_path = ("id",)
     rack: str | None
+
+    def takes_ms(self, member: Member | None, timeouts: Timeouts) -> float:
+        return timeouts.restart_ms
 
     def sentence(self, wording: Wording = PLAIN) -> str:
         rack = f"rack {wording.name(self.rack)}" if self.rack else "an unknown rack"

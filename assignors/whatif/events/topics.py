@@ -5,17 +5,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from assignors.counts import plural
-from assignors.model import Topic
+from assignors.model import Member, Topic
 from assignors.patterns import resolved
 from assignors.whatif.events.action import PLAIN, Action, SimulatedGroup, Wording
 from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import Membership, Remarks
+from assignors.whatif.timeouts import Timeouts
 
 
 class TopicAction(Action):
     """A change of the cluster's topics."""
 
     __slots__ = ()
+
+    def takes_ms(self, member: Member | None, timeouts: Timeouts) -> float:
+        """Consumers of the classic protocol look at the topics again when their metadata is too old."""
+        return timeouts.metadata_max_age_ms
 
     @abstractmethod
     def topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:

@@ -3,11 +3,13 @@
 from dataclasses import dataclass, replace
 
 from assignors import registry
+from assignors.model import Member
 from assignors.spelling import shown, suggestion
 from assignors.whatif.events.action import PLAIN, Action, SimulatedGroup, Wording
 from assignors.whatif.group_state import GroupState, Step, without_claims
 from assignors.whatif.membership import Membership, Remarks
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
+from assignors.whatif.timeouts import Timeouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,9 @@ class UseAssignor(Action):
     """All members change to another assignor at once."""
 
     assignor: str
+
+    def takes_ms(self, member: Member | None, timeouts: Timeouts) -> float:
+        return timeouts.restart_ms
 
     @property
     def subject(self) -> str:

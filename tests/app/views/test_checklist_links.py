@@ -13,7 +13,7 @@ from app.ui.scenario.story_link import STORIES as PROTOCOL_STORIES
 from assignors.labs import calls, delivery, watermark
 from assignors.labs.checklist import ROWS, Page, rows_of
 from assignors.scenario import examples, load_scenario
-from assignors.whatif.generations import fold
+from assignors.simulation.fold import fold
 from tests.app.conftest import Open
 
 PLAYS = {play.link: play for row in ROWS for play in row.plays}.values()

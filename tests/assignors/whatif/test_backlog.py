@@ -7,9 +7,9 @@ import pytest
 
 from assignors.model import TopicPartition
 from assignors.scenario import examples, load_scenario
+from assignors.simulation.fold import fold
 from assignors.whatif.backlog import Backlog, backlog
 from assignors.whatif.events import AddPartitions, Join, Leave, Loads, Scenario
-from assignors.whatif.generations import fold
 from tests.support.scenes import member, scenario
 
 

@@ -30,6 +30,7 @@ from assignors.whatif.events import (
     Subscribe,
     UseAssignor,
 )
+from assignors.whatif.generations import in_turn
 from assignors.whatif.moves import MoveKind
 from tests.support.scenes import join, member, plans, scenario
 
@@ -219,7 +220,7 @@ def test_a_share_group_starts_over() -> None:
 
 def test_events_wait_for_the_coordinator_and_are_one_rebalance() -> None:
     actions = (CoordinatorDown(), join("C"), Crash("A"), AddPartitions("t", 8), CoordinatorUp(), Leave("B"))
-    made = assignors.fold(scenario("range", "A B", *actions))
+    made = in_turn(scenario("range", "A B", *actions, every_ms=1_000))
     assert [generation.event for generation in made[1:]] == [
         "the coordinator is back: C joins; A crashes; it is removed when its 45 s session times out; "
         "t grows to 8 partitions",
@@ -231,7 +232,7 @@ def test_events_wait_for_the_coordinator_and_are_one_rebalance() -> None:
 
 def test_events_of_an_outage_without_length_are_one_rebalance_and_nothing_else() -> None:
     its = scenario("range", "A B", CoordinatorDown(), join("C"), join("D"), CoordinatorUp())
-    made = assignors.fold(replace(its, events=tuple(replace(event, at_ms=1000) for event in its.events)))
+    made = assignors.fold(replace(its, events=tuple(replace(event, at_ms=20_000) for event in its.events)))
     assert [generation.event for generation in made[1:]] == ["C joins; D joins"]
     assert made[1].quality.rebalances == 1
 
@@ -242,20 +243,20 @@ def test_a_coordinator_that_comes_back_to_the_same_group_changes_nothing() -> No
 
 
 def test_a_dynamic_restart_while_the_coordinator_is_down_loses_the_claims() -> None:
-    made = assignors.fold(scenario("sticky", "A B", CoordinatorDown(), Restart("A"), CoordinatorUp()))
+    made = in_turn(scenario("sticky", "A B", CoordinatorDown(), Restart("A"), CoordinatorUp()))
     assert plans(made)[1] == {"B": "t-1 t-3 t-5", "A": "t-0 t-2 t-4"}
     assert len(made) == 2
 
 
 def test_a_static_restart_while_the_coordinator_is_down_pauses_only() -> None:
     there = (member("A", instance_id="pod-1"), member("B"))
-    made = assignors.fold(scenario("range", there, CoordinatorDown(), Restart("A"), CoordinatorUp()))
+    made = in_turn(scenario("range", there, CoordinatorDown(), Restart("A"), CoordinatorUp()))
     assert [(generation.number, generation.quality.paused) for generation in made] == [(1, 0), (1, 3)]
 
 
 def test_events_of_one_instant_are_one_rebalance_each() -> None:
     both = Scenario("s", "range", {"t": Topic("t", 6)}, (member("A"),), (Event(5, join("B")), Event(5, join("C"))))
-    assert [generation.at_ms for generation in assignors.fold(both)] == [0, 5, 5]
+    assert [generation.at_ms for generation in in_turn(both)] == [0, 5, 5]
 
 
 def test_capacity_comes_along_with_a_member_that_joins() -> None:
@@ -296,7 +297,7 @@ def test_capacity_comes_along_with_a_member_that_joins() -> None:
 def test_an_event_that_cannot_happen_is_named(action: Action, stated: str) -> None:
     there = (member("A"), member("B"), member("C", instance_id="pod"))
     with pytest.raises(AssignorError) as error:
-        assignors.fold(scenario("range", there, Leave("B"), action))
+        assignors.fold(scenario("range", there, Leave("B"), action, every_ms=1_000))
     assert stated in str(error.value)
 
 

@@ -1,4 +1,4 @@
-"""What holds for every generation of every scenario."""
+"""What holds for every generation of every scenario whose events have their effect in turn."""
 
 from itertools import groupby, pairwise
 
@@ -24,7 +24,7 @@ from assignors.whatif.events import (
     Subscribe,
     UseAssignor,
 )
-from assignors.whatif.generations import Generation
+from assignors.whatif.generations import Generation, in_turn
 from assignors.whatif.moves import MoveKind
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
 from tests.support.random_examples import random_examples
@@ -68,7 +68,7 @@ def courses(draw: st.DrawFn) -> tuple[Action, ...]:
 
 
 def folded(name: str, actions: tuple[Action, ...]) -> list[Generation]:
-    return assignors.fold(scenario(name, "m0 m1", *actions, topics="t:7 u:4"))
+    return in_turn(scenario(name, "m0 m1", *actions, topics="t:7 u:4"))
 
 
 def check_settled(generation: Generation) -> list[str]:
@@ -159,6 +159,6 @@ def test_a_change_of_assignor_leaves_nothing_behind(actions: tuple[Action, ...])
     clean = tuple(Member(one.member_id, one.instance_id, topics=one.topics) for one in last.members)
     events = tuple(Event(at, UseAssignor(name)) for at, name in enumerate(("range", "sticky")))
     members = last.members
-    made = assignors.fold(Scenario("s", "cooperative-sticky", last.topics, members, events))[-1]
+    made = in_turn(Scenario("s", "cooperative-sticky", last.topics, members, events))[-1]
     fresh = assignors.get("sticky").assign(Group("s", clean, last.topics)) if clean else None
     assert made.after.by_member == (fresh.by_member if fresh else {})

@@ -61,7 +61,7 @@ def test_a_member_joins_a_cooperative_group_in_two_rounds() -> None:
         {"A": "t-0 t-1", "B": "t-3 t-4", "C": "t-2 t-5"},
     ]
     assert [generation.number for generation in made] == [1, 2, 3, 4, 5]
-    assert [generation.at_ms for generation in made] == [0, 1000, 1000, 2000, 2000]
+    assert [generation.at_ms for generation in made] == [0, 600_000, 600_000, 1_200_000, 1_200_000]
     texts = ["first assignment", "B joins", "B joins (rebalance 2)", "C joins", "C joins (rebalance 2)"]
     assert [generation.event for generation in made] == texts
     assert [generation.quality.paused for generation in made] == [0, 3, 0, 2, 0]

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assignors.model import Member, TopicPartition
+from assignors.simulation.fold import fold
 from assignors.whatif.backlog import Backlog, backlog
 from assignors.whatif.drain import Drain
 from assignors.whatif.events import Loads, Scenario
-from assignors.whatif.generations import fold
 from assignors.whatif.ownership_table import OwnershipTable
 from assignors.whatif.pools import Pools, fair_loads, pools
 from tests.support.random_examples import random_examples

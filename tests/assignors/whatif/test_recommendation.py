@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from assignors.scenario import examples, load_scenario
+from assignors.simulation.fold import fold
 from assignors.whatif.comparison import Outcome, compatible_assignors, with_change_to
 from assignors.whatif.events import Scenario
-from assignors.whatif.generations import fold
 from assignors.whatif.recommendation import Difference, Measure, Recommendation, recommendation
 from tests.support.scenes import join, member, scenario
 

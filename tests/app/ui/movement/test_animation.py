@@ -19,8 +19,8 @@ from app.ui.movement.tiles import tiles
 from app.ui.movement.tokens import tokens
 from app.ui.theme import DARK
 from assignors.model import Member, Topic
+from assignors.simulation.fold import fold
 from assignors.whatif.events import Scenario
-from assignors.whatif.generations import fold
 from tests.app.ui.movement.ownerships import many, steps
 
 

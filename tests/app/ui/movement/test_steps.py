@@ -6,8 +6,8 @@ import pytest
 from app.ui.movement.from_generations import frame_names, steps_of
 from app.ui.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED
 from assignors.model import Member, Topic, TopicPartition
+from assignors.simulation.fold import fold
 from assignors.whatif.events import AddPartitions, DeleteTopic, Event, Join, Leave, Scenario
-from assignors.whatif.generations import fold
 from assignors.whatif.moves import MoveKind
 from tests.app.ui.movement.ownerships import steps
 

@@ -7,9 +7,9 @@ import pytest
 from assignors.model import AssignorError, Member, Topic, TopicPartition
 from assignors.scenario import examples, load_scenario
 from assignors.simulation.assignor_choice import assignor_for
+from assignors.simulation.fold import fold
 from assignors.simulation.timeline.generations import generations
 from assignors.whatif.events import Join, Scenario
-from assignors.whatif.generations import fold
 from assignors.whatif.moves import MoveKind
 from assignors.whatif.ownership_history import ownership_history
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
