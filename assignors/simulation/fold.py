@@ -10,7 +10,6 @@ from assignors.registry import BUILT_IN
 from assignors.simulation.run import Simulation
 from assignors.simulation.settings import KNOWN, SettingsError, read
 from assignors.simulation.timeline.generations import generations
-from assignors.simulation.timeline.tables import INITIAL_STATE
 from assignors.whatif.events import Action, Event, Join, Loads, Scenario, UseAssignor
 from assignors.whatif.generations import Generation, in_turn
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
@@ -42,9 +41,12 @@ def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Gen
     start = replace(scenario, assignor=name, events=later)
     if at_start or protocol_of(name) is RebalanceProtocol.CONSUMER:
         start = replace(start, members=made[-1].members, topics=made[-1].topics)
+        if not any(member.owned for member in start.members):
+            return in_turn(scenario, chosen)  # the simulation cannot continue a group that owns nothing
     found = _simulated(start, 1 + len(at_start))
-    is_known = bool(found) and found[0].event == INITIAL_STATE
-    return [*made, *found[1:]] if is_known else found if scenario.members else [*made, *found]
+    if any(member.owned for member in start.members):
+        return [*made, *found[1:]]
+    return found if start.members else [*made, *found]
 
 
 def _is_simulated(assignor: str, events: Sequence[Event]) -> bool:

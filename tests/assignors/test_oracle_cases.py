@@ -123,6 +123,7 @@ def test_one_number_is_looked_at_again_and_each_oracle_closes_with_one_line() ->
         "records: 60 cases, 0 differ",
         f"burrow: {burrow.GROUPS + partitions} cases, 0 differ",
         "scenario files: 1 cases, 0 differ",
+        "plans: 2 cases, 0 differ",
     ]
 
 
