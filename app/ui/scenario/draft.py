@@ -55,11 +55,17 @@ class Draft:
         return self.changed(replace(self.scenario, events=tuple(events)))
 
     def then(self, actions: Sequence[Action]) -> "Draft":
-        """With actions after the last event and the end of every pause and timeout, all at one time."""
-        ends_ms = [its.at_ms + its.action.pause_ms for its in self.scenario.events]
-        at_ms = min(max(max(ends_ms, default=0) + EVERY_MS, _settled_ms(self.scenario)), MOST_MS)
-        more = [Event(at_ms, action) for action in actions]
-        return self.with_events((*self.scenario.events, *more))
+        """With actions after the last event and the end of every pause and timeout.
+
+        Those between the failure of the coordinator and its return are at one time; otherwise each has its effect
+        before the next one.
+        """
+        scenario = self.scenario
+        for same in [actions] if isinstance(actions[0], CoordinatorDown) else [[action] for action in actions]:
+            ends_ms = [its.at_ms + its.action.pause_ms for its in scenario.events]
+            at_ms = min(max(max(ends_ms, default=0) + EVERY_MS, _settled_ms(scenario)), MOST_MS)
+            scenario = replace(scenario, events=(*scenario.events, *(Event(at_ms, action) for action in same)))
+        return self.changed(scenario)
 
     def without(self, position: int) -> "Draft":
         """Without the event at that position, and without a bracket that is then empty."""

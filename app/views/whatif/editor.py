@@ -20,7 +20,6 @@ from assignors.whatif.events import (
     CreateTopic,
     DeleteTopic,
     Event,
-    Join,
     Leave,
     Restart,
     Subscribe,
@@ -101,12 +100,8 @@ def _event(its: Draft, at: int) -> None:
 
 
 def _company(events: Sequence[Event], at: int) -> str:
-    """Whether the event shares its rebalance with others, for joins at the same time."""
-    if draft.is_together(events, at):
-        return " :gray[in one rebalance with the others]"
-    joins = [its.at_ms for its in events if isinstance(its.action, Join)]
-    has_others = isinstance(events[at].action, Join) and joins.count(events[at].at_ms) > 1
-    return " :gray[in a separate rebalance]" if has_others else ""
+    """Whether the event shares its rebalance with others."""
+    return " :gray[in one rebalance with the others]" if draft.is_together(events, at) else ""
 
 
 def _add(its: Draft) -> None:

@@ -131,7 +131,8 @@ def test_add_undo_and_redo_of_a_member(open_page: Open) -> None:
 def test_two_members_join_one_after_the_other_or_together(open_page: Open) -> None:
     page = open_page("whatif", example="cooperative-hand-over")
     page = click(click(page, "Clear").number_input(key="whatif_count").set_value(2).run(), "Add")
-    assert page_text(page).count("in a separate rebalance") == 2
+    its = link_codec.unpack(page.query_params["scenario"])
+    assert [event.at_ms for event in its.events] == [30_000, 60_000]
     one_by_one = table(page).loc["range"]["rebalances"]
     page = click(page, "Undo")
     page = click(page.button_group(key="whatif_together").set_value("together").run(), "Add")
@@ -298,7 +299,7 @@ def test_a_member_that_left_and_a_topic_that_is_gone_are_not_offered(open_page: 
 def test_long_and_odd_names_are_cut_and_stay_text(open_page: Open) -> None:
     long, odd = "m" * 249, "**b** <i>`x`</i> $a$ :red[y] ünï"
     members = tuple(Member(name, topics=("orders",)) for name in (long, odd))
-    scenario = Scenario("s", "range", {"orders": Topic("orders", 4)}, members, (Event(1000, Leave(long)),))
+    scenario = Scenario("s", "range", {"orders": Topic("orders", 4)}, members, (Event(60_000, Leave(long)),))
     page = open_page("whatif", its=feeds.source(demo=feeds.HandFeed()), scenario=link_codec.pack(scenario))
     assert not page.exception
     cut = "m" * 15 + "…" + "m" * 16
@@ -308,7 +309,7 @@ def test_long_and_odd_names_are_cut_and_stay_text(open_page: Open) -> None:
 
 def test_members_of_one_client_id_are_distinguished_by_the_end_of_their_id(open_page: Open) -> None:
     members = tuple(Member(f"app-{n}", client_id="app", topics=("orders",)) for n in ("aaaa1", "bbbb2"))
-    scenario = Scenario("s", "range", {"orders": Topic("orders", 4)}, members, (Event(1000, Leave("app-bbbb2")),))
+    scenario = Scenario("s", "range", {"orders": Topic("orders", 4)}, members, (Event(60_000, Leave("app-bbbb2")),))
     page = open_page("whatif", scenario=link_codec.pack(scenario))
     assert page.title[0].value.startswith("`app…bbb2` leaves: ")
     assert "Generation 2: app…bbb2 leaves; " in page_text(page).replace("\\", "")
@@ -455,8 +456,8 @@ def test_a_partition_that_moves_twice_is_two_moves_and_one_partition(open_page: 
     assert sum("3 kept, 3 moved" in line for line in printed) == 2
 
 
-NOTHING_READ = (Event(1, Subscribe("c1", ())), Event(2, Subscribe("c2", ())))
-NOBODY_LEFT = (Event(1, Leave("c1")), Event(2, Leave("c2")))
+NOTHING_READ = (Event(1, Subscribe("c1", ())), Event(60_000, Subscribe("c2", ())))
+NOBODY_LEFT = (Event(1, Leave("c1")), Event(60_000, Leave("c2")))
 NO_TOPIC = (Event(1, DeleteTopic("orders")),)
 NOT_READ = (Event(1, CreateTopic(Topic("new", 1))),)
 

@@ -21,10 +21,10 @@ def scenario(assignor: str) -> Scenario:
         {"orders": Topic("orders", 6), "payments": Topic("payments", 6)},
         (Member("c1", topics=BOTH), Member("c2", topics=BOTH)),
         (
-            Event(1_000, Join(Member("c3", topics=BOTH))),
-            Event(2_000, AddPartitions("orders", 12)),
-            Event(3_000, Leave("c1")),
-            Event(4_000, DeleteTopic("payments")),
+            Event(600_000, Join(Member("c3", topics=BOTH))),
+            Event(1200_000, AddPartitions("orders", 12)),
+            Event(1800_000, Leave("c1")),
+            Event(2400_000, DeleteTopic("payments")),
         ),
     )
 

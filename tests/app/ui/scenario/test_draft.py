@@ -45,12 +45,13 @@ def test_an_action_comes_after_a_pause_and_within_the_longest_scenario() -> None
     assert link_codec.unpack(known(link_codec.pack(last.scenario))).events[-1] == Event(MOST_MS, Leave("c2-uuid"))
 
 
-def test_actions_come_after_the_last_event_and_together() -> None:
+def test_actions_come_when_the_group_has_noticed_all_before_them() -> None:
+    """The session of a crashed member, 45 s, and a rebalance."""
     draft = DRAFT.then([Leave("c1-uuid")]).then([Crash("c2-uuid"), Leave("c3")])
     assert draft.scenario.events == (
         Event(EVERY_MS, Leave("c1-uuid")),
         Event(2 * EVERY_MS, Crash("c2-uuid")),
-        Event(2 * EVERY_MS, Leave("c3")),
+        Event(4 * EVERY_MS, Leave("c3")),
     )
 
 
