@@ -5,26 +5,8 @@ from dataclasses import dataclass
 
 from app.exports import links
 from app.exports.promql import over_time, selector, series
-from app.ui.verdicts import VERDICTS
-from lag.verdict.status import URGENCY, Status
-
-CRITICAL, WARNING, INFO = "critical", "warning", "info"
-WITHOUT_ALERT = frozenset({Status.CATCHING_UP, Status.WATCHING, Status.OK})
-"""Verdicts that need no attention."""
-
-_USUAL_ALERT = ("15m", WARNING)
-
-VERDICT_ALERTS = {status: _USUAL_ALERT for status in URGENCY if status not in WITHOUT_ALERT} | {
-    Status.STOPPED: ("5m", CRITICAL),
-    Status.STALLED: ("5m", CRITICAL),
-    Status.LOST: ("0m", CRITICAL),
-    Status.BEYOND_END: ("1m", CRITICAL),
-    Status.REWOUND: ("0m", WARNING),
-    Status.FLAPPING: ("0m", WARNING),
-    Status.TOPIC_DELETED: ("1h", INFO),
-    Status.UNKNOWN: ("15m", INFO),
-}
-"""For how long a verdict must hold before its alert fires, and the alert's severity."""
+from lag.verdict.catalogue import VERDICTS, Severity
+from lag.verdict.status import Status
 
 KEPT = "5m"
 """For how long an alert about a group fires after its condition: a restarted server has no verdicts for a minute."""
@@ -67,13 +49,16 @@ def alerts(url: str, thresholds: Thresholds) -> list[Alert]:
 
 
 def _of_verdicts(url: str) -> Iterator[Alert]:
-    for status, (holds, severity) in VERDICT_ALERTS.items():
-        verdict = VERDICTS[status]
+    for status, verdict in VERDICTS.items():
+        if verdict.holds is None or verdict.severity is None:
+            continue
         expr = series("groupscope_group_verdict", f'verdict="{status}"') + " == 1"
         advice = "The link shows the reason." if status is Status.UNKNOWN else verdict.advice
         description = f"{verdict.meaning} {advice}"
         summary = f"{verdict.word}: {GROUP}"
-        yield Alert(alert_name(status), expr, holds, severity, summary, description, _group_link(url), KEPT)
+        yield Alert(
+            alert_name(status), expr, verdict.holds, verdict.severity.word, summary, description, _group_link(url), KEPT
+        )
 
 
 def alert_name(status: Status) -> str:
@@ -86,7 +71,7 @@ def _of_groups(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         "ConsumerGroupTimeLagHigh",
         _time_lag(thresholds.time_lag_s),
         "2m",
-        WARNING,
+        Severity.WARNING.word,
         f"Time lag of at least {{{{ $value | humanizeDuration }}}}: {GROUP}",
         f"The oldest record that the group has not committed is older than {thresholds.time_lag_s} s.",
         _group_link(url),
@@ -96,7 +81,7 @@ def _of_groups(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         "ConsumerGroupNeverDrains",
         f"{series('groupscope_group_drain_seconds')} == +Inf",
         "15m",
-        WARNING,
+        Severity.WARNING.word,
         f"The lag does not shrink: {GROUP}",
         "At the present rates the group never catches up. Make processing faster, or add members and partitions.",
         _group_link(url),
@@ -106,7 +91,7 @@ def _of_groups(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         "ConsumerGroupRecordsDeletedUnread",
         _deleted_unread(),
         "10m",
-        CRITICAL,
+        Severity.CRITICAL.word,
         f"Kafka deletes records before they are read: {GROUP}",
         "On {{ $value }} partitions the log start is beyond the committed offset, or will be within an hour "
         "if both keep moving as in the last hour. Increase the topic's retention or make the group faster.",
@@ -140,7 +125,7 @@ def _of_polling(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         "KafkaClusterUnreadable",
         f"{series('groupscope_cluster_up')} == 0",
         "2m",
-        CRITICAL,
+        Severity.CRITICAL.word,
         f"Polls fail: {CLUSTER}",
         "groupscope cannot read the cluster; its other alerts are about the last good poll.",
         _about_link(url),
@@ -149,7 +134,7 @@ def _of_polling(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         "GroupscopePollTooOld",
         f"{series('groupscope_poll_age_seconds', aggregate='min')} > {thresholds.poll_age_s}",
         "1m",
-        WARNING,
+        Severity.WARNING.word,
         f"The last good poll is {{{{ $value | humanizeDuration }}}} old: {CLUSTER}",
         "Lag and verdicts are those of that poll. Check the brokers and the server's log.",
         _about_link(url),
@@ -158,7 +143,7 @@ def _of_polling(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         "GroupscopeSnapshotIncomplete",
         f"{series('groupscope_snapshot_complete')} == 0",
         "10m",
-        WARNING,
+        Severity.WARNING.word,
         f"Polls do not read everything: {CLUSTER}",
         "A broker, group or partition could not be read: its lag is unknown. groupscope_problems counts the reasons.",
         _about_link(url),
@@ -167,7 +152,7 @@ def _of_polling(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         "GroupscopeSeriesLeftOut",
         f"{series('groupscope_scrape_groups_left_out')} > 0",
         "10m",
-        WARNING,
+        Severity.WARNING.word,
         f"/metrics leaves out groups at granularity {{{{ $labels.granularity }}}}: {CLUSTER}",
         "{{ $value }} groups do not fit within the limit of series: their alerts cannot fire. Increase "
         "GROUPSCOPE_METRICS_MAX_SERIES, or choose a coarser granularity.",
@@ -177,7 +162,7 @@ def _of_polling(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         "GroupscopeDown",
         f"absent({selector('groupscope_cluster_up')})",
         "5m",
-        CRITICAL,
+        Severity.CRITICAL.word,
         "Prometheus scrapes no groupscope server",
         "No alert about consumer groups can fire. Check the server, and the targets of Prometheus.",
         url,

@@ -7,7 +7,8 @@ from app.exports.alerts import COMMITTED, LOG_END
 from app.exports.links import group_page
 from app.exports.panels import DATASOURCE, Panel, Query, layout, override
 from app.exports.promql import LABELS, MEANINGS, increase_rate, selector, series
-from app.ui.verdicts import VERDICTS, needs_attention
+from app.ui.verdicts import needs_attention
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.status import URGENCY
 
 UID = "groupscope"

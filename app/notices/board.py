@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from app.notices.due import Event, due
 from app.notices.incidents import Delivery, Incident, Incidents, Poll, after, poll_of, restored
-from app.notices.severity import Severity
 from app.notices.store import load_state, save_state
 from app.notices.targets import Notices, Target
 from lag.errors import ConfigError
+from lag.verdict.catalogue import Severity
 from lag.verdict.health import Health
 
 SAVE_EVERY_S = 1.0

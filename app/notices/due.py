@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from app.notices.incidents import Delivery, Incident
 from app.notices.quiet import Maintenance, QuietHours, every_group
-from app.notices.severity import Severity
+from lag.verdict.catalogue import Severity
 
 
 class Event(StrEnum):

@@ -30,7 +30,7 @@ from lag.verdict.status import Status
 TEST_ID = "00000000-0000-4000-8000-000000000000"
 SAMPLE = Incident(TEST_ID, 'pro"d', 'billing "eu" <a&b>', Status.STOPPED, "1,024 records behind, \\ no commit", 0)
 """Has the characters that a template has to escape."""
-SAMPLE_VERDICTS = (Status.STOPPED, Status.FALLING_BEHIND, Status.NO_MEMBERS)
+SAMPLE_VERDICTS = (Status.STOPPED, Status.FALLING_BEHIND, Status.TOPIC_DELETED)
 """One of each severity."""
 SAMPLE_DASHBOARD = "https://groupscope.example"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

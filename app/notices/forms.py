@@ -10,9 +10,9 @@ from typing import Any
 from app.notices.due import Event
 from app.notices.messages import HttpRequest
 from app.notices.notice import TEST_MARK, Notice, iso, words
-from app.notices.severity import Severity
 from app.notices.templates import NoticeTemplate, escaped_for_slack
 from lag.times import from_ms
+from lag.verdict.catalogue import Severity
 
 ALERT_NAME = "ConsumerGroupVerdict"
 PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue"

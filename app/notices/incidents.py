@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from app.notices.severity import SEVERITY, UNDECIDED, Severity
+from lag.verdict.catalogue import INCIDENTS, UNDECIDED, Severity
 from lag.verdict.health import Finding, Health
 from lag.verdict.status import TOO_EARLY, URGENCY, Status
 
@@ -50,7 +50,7 @@ class Incident:
     @property
     def severity(self) -> Severity:
         """That of the last verdict that was not OK."""
-        return SEVERITY[self.verdict]
+        return INCIDENTS[self.verdict]
 
     def delivered(self, target: str, delivery: Delivery) -> "Incident":
         """With what the target was sent last."""
@@ -119,7 +119,7 @@ def after(
     """
     kept = {one.id: _after(one, poll) for one in _kept(incidents.values(), sent_close, poll.at_ms)}
     known = {one.group_id for one in kept.values() if one.cluster == poll.cluster and one.closed_ms is None}
-    failing = {name for name, verdict in poll.verdicts.items() if SEVERITY.get(verdict, 0) >= least}
+    failing = {name for name, verdict in poll.verdicts.items() if INCIDENTS.get(verdict, 0) >= least}
     opened = [_opened(group_id, poll, new_id()) for group_id in sorted(failing - known)]
     return {**kept, **{one.id: one for one in opened}}
 
@@ -148,7 +148,7 @@ def _after(incident: Incident, poll: Poll) -> Incident:
     if verdict is None:
         is_gone = poll.complete or incident.group_id in poll.seen
         return replace(incident, closed_ms=poll.at_ms, evidence=GONE) if is_gone else incident
-    if verdict not in SEVERITY:
+    if verdict not in INCIDENTS:
         return replace(incident, closed_ms=poll.at_ms, evidence=poll.finding(incident.group_id).evidence)
     if verdict == incident.verdict:
         return incident  # its evidence is made when a notice is sent: that takes time

@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 from app.notices.due import Event
 from app.notices.incidents import Incident
-from app.notices.severity import Severity
 from lag.times import from_ms
+from lag.verdict.catalogue import Severity
 
 TEST_MARK = "[TEST] "
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta, tzinfo
 
-from app.notices.severity import Severity
 from lag.times import from_ms
+from lag.verdict.catalogue import Severity
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 EVERY_DAY = frozenset(range(7))

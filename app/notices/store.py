@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from app.notices.incidents import Delivery, Incident, Incidents
-from app.notices.severity import SEVERITY, Severity
 from lag.errors import ConfigError
+from lag.verdict.catalogue import INCIDENTS, Severity
 from lag.verdict.status import Status
 from lag.whole_file import write_whole
 
@@ -91,7 +91,7 @@ def _incident(entry: Mapping[str, Any]) -> Incident:
         for name, sent in entry["deliveries"].items()
     }
     verdict = Status(entry["verdict"])
-    if verdict not in SEVERITY:
+    if verdict not in INCIDENTS:
         raise ValueError("an incident has a verdict with a severity")
     incident_id, cluster, group_id, evidence = (str(entry[name]) for name in ("id", "cluster", "group_id", "evidence"))
     closed_ms = None if entry["closed_ms"] is None else int(entry["closed_ms"])

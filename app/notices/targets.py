@@ -13,10 +13,10 @@ from app.notices.messages import HttpRequest, MailServer
 from app.notices.notice import Notice
 from app.notices.quiet import DAYS, EVERY_DAY, Maintenance, QuietHours
 from app.notices.senders import send_http, send_mail
-from app.notices.severity import SEVERITIES, Severity
 from lag.errors import ConfigError
 from lag.name_patterns import chosen
 from lag.settings_file import load_settings_file
+from lag.verdict.catalogue import SEVERITIES, Severity
 
 CACHED_GROUPS = 65_536
 """The group ids of which a target remembers whether its patterns choose them."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from app.ui import formats, verdicts
 from lag.model import ClusterSnapshot, GroupSnapshot, is_internal
 from lag.offsets import topics_by_group
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.health import GroupHealth, Health
 from lag.verdict.status import Status
 
@@ -54,7 +55,7 @@ def _columns(groups: Sequence[GroupSnapshot], healths: Sequence[GroupHealth]) ->
     return {
         "group": [g.group_id for g in groups],
         "status": [s.value for s in statuses],
-        "verdict": [verdicts.VERDICTS[s].label for s in statuses],
+        "verdict": [VERDICTS[s].label for s in statuses],
         "rank": np.array([verdicts.RANK[s] for s in statuses], np.int8),
         "attention": np.array([verdicts.needs_attention(s) for s in statuses], bool),
         "hidden": np.array([is_internal(g) for g in groups], bool),
@@ -88,7 +89,7 @@ def why(group: GroupSnapshot, health: GroupHealth) -> str:
         return health.time_lag.reason or ""
     if health.finding.status == Status.UNKNOWN and group.problems:
         return group.problems[0].cause
-    text = health.finding.evidence or verdicts.VERDICTS[health.finding.status].meaning
+    text = health.finding.evidence or VERDICTS[health.finding.status].meaning
     if health.time_lag.seconds is None and health.time_lag.at_least_s:
         text += f"; oldest record more than {formats.duration(health.time_lag.at_least_s)} old"
     return text

@@ -12,6 +12,7 @@ from app.pages import BY_NAME
 from app.ui import downloads, formats, state, verdicts
 from app.ui.charts import names
 from app.ui.fitting import hidden_note
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.status import URGENCY, Status
 
 ROW_PX = 28
@@ -137,18 +138,18 @@ def swatches(entries: Iterable[tuple[str, str, str]]) -> str:
 
 def verdict_legend(statuses: Collection[Status]) -> str:
     """A legend of verdicts, most urgent first: the symbol of each on its colour, as maps show it, and its word."""
-    words = [(s, verdicts.VERDICTS[s].word.replace(" ", verdicts.NO_BREAK)) for s in URGENCY if s in statuses]
+    words = [(s, VERDICTS[s].word.replace(" ", verdicts.NO_BREAK)) for s in URGENCY if s in statuses]
     return "\u2003".join(f"{verdict_tile(s)}{verdicts.NO_BREAK}:gray[{word}]" for s, word in words)
 
 
 def verdict_tile(status: Status) -> str:
     """The symbol of the verdict on its colour, as Markdown."""
-    return verdicts.on_fill(verdicts.VERDICTS[status].symbol, status, state.palette())
+    return verdicts.on_fill(VERDICTS[status].symbol, status, state.palette())
 
 
 def verdict_badge(status: Status) -> str:
     """The verdict as a Markdown badge."""
-    return verdicts.on_fill(verdicts.VERDICTS[status].label, status, state.palette())
+    return verdicts.on_fill(VERDICTS[status].label, status, state.palette())
 
 
 def table(
@@ -221,7 +222,7 @@ def as_tags(labels: pd.Series) -> pd.Series:
 def verdict_column(width: int = 128, label: str = "Verdict", extra: Iterable[tuple[str, str]] = ()) -> Any:
     """Verdicts with symbol, word and colour."""
     colours = state.palette()
-    options = [(verdicts.VERDICTS[s].label, verdicts.tint(s, colours)) for s in URGENCY] + list(extra)
+    options = [(VERDICTS[s].label, verdicts.tint(s, colours)) for s in URGENCY] + list(extra)
     return st.column_config.MultiselectColumn(
         label,
         options=[o for o, _ in options],
@@ -318,8 +319,6 @@ def go(target: str, parameters: dict[str, str]) -> None:
 def explain_verdicts() -> None:
     """The meaning of each verdict, and what to do about it."""
     with st.expander("What the verdicts mean", icon=":material/help:"):
-        rows = [
-            f"| {verdict_badge(s)} | {verdicts.VERDICTS[s].meaning} | {verdicts.VERDICTS[s].advice} |" for s in URGENCY
-        ]
+        rows = [f"| {verdict_badge(s)} | {VERDICTS[s].meaning} | {VERDICTS[s].advice} |" for s in URGENCY]
         st.markdown("\n".join(["| Verdict | Meaning | What to do |", "|---|---|---|", *rows]))
         note("A share group commits no offsets: its start offset takes their place.")

@@ -17,7 +17,8 @@ from lag.history.span import DAY, HOUR, MINUTE, Scope, Span, full_hour
 from lag.history.status_codes import rank_sql
 from lag.history.store import SQL_TYPES, History, literal, timestamp
 from lag.times import EPOCH, MICROSECOND, micros
-from lag.verdict.status import STATUS_CODE, STORED, Status
+from lag.verdict.catalogue import STORED
+from lag.verdict.status import STATUS_CODE, Status
 
 _UNKNOWN = STATUS_CODE[Status.UNKNOWN]
 _BY_MINUTE = ("lag_group_topic_1m", "group_health_1m")

@@ -24,8 +24,9 @@ from lag.history.store import History
 from lag.model import ClusterSnapshot, is_described, is_internal_group
 from lag.offsets import UNKNOWN, Codes, Ints
 from lag.partition_lag import totals
+from lag.verdict.catalogue import STORED
 from lag.verdict.health import GroupColumns, Health, Openings
-from lag.verdict.status import STORED, TOO_EARLY, URGENCY
+from lag.verdict.status import TOO_EARLY, URGENCY
 
 log = logging.getLogger(__name__)
 

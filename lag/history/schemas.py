@@ -139,7 +139,7 @@ GROUP_SNAPSHOTS = _table(
 
 `members` is null if the group could not be described; rows of earlier versions have 0 there.
 
-`status` is a number of `status.STORED`. `markers` counts partitions where perhaps only transaction markers are
+`status` is a number of `catalogue.STORED`. `markers` counts partitions where perhaps only transaction markers are
 left to read; `time_lag_ms` is without them. `onset` is since when the status holds; not `onset_is_exact`: or earlier.
 `onset_source` is one of `onset.OnsetSource`. `opened`: a verdict opened at this poll; null if the policy shows every
 poll as it is. `open_status`: the open verdict, where `status` is flapping and hides it; else null.
@@ -178,7 +178,7 @@ GROUP_HEALTH_1M = _table(
     state:i8? status:i8? time_lag_max_ms:i64? time_lag_known:bool? lag:i64? lag_known:i32? lag_partitions:i32?""",
     "minute", "group_id", 730,
 )  # fmt: skip
-"""One group by the minute: `state` indexes `group_minutes.STATES`, `status` is a number of `status.STORED`.
+"""One group by the minute: `state` indexes `group_minutes.STATES`, `status` is a number of `catalogue.STORED`.
 
 `status` is that of the last poll of the minute, else that of commits and log ends. `time_lag_max_ms` is the longest
 time lag of a partition, or the highest lower bound; `time_lag_known`: it is known for every partition. `lag` at

@@ -1,4 +1,4 @@
-"""From the numbers of statuses in the history's tables (`lag.verdict.status.STORED`) to ranks, and back.
+"""From the numbers of statuses in the history's tables (`lag.verdict.catalogue.STORED`) to ranks, and back.
 
 The numbers never change, unlike ranks: a rank is the index into `URGENCY` and lower is more urgent.
 """
@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag.offsets import Ints
-from lag.verdict.status import STORED, URGENCY
+from lag.verdict.catalogue import STORED
+from lag.verdict.status import URGENCY
 
 
 def _by_rank() -> Ints:

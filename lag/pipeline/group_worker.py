@@ -13,7 +13,8 @@ from lag.rollup.error_budget import Burns, Slo, Tallies, burns, ends
 from lag.rollup.group_events import records
 from lag.rollup.group_minutes import GroupMinute, Seen, minutes
 from lag.rollup.owners import changes
-from lag.verdict.status import STORED, URGENCY
+from lag.verdict.catalogue import STORED
+from lag.verdict.status import URGENCY
 
 GROUP = ("cluster", "group_id")
 EVENT_COLUMNS = (

@@ -9,31 +9,13 @@ from assignors.durations import duration
 from assignors.model import TopicPartition
 from lag.model import GroupSnapshot, LagTotal
 from lag.offsets import PROBLEM_CODES, UNKNOWN, PartitionProblem
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.health import Finding
 from lag.verdict.offset_terms import COMMIT, OffsetTerms, offset_terms
 from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.rules.no_partitions import IdleFinding, is_read
 from lag.verdict.rules.status_rules import MARKERS_ONLY, Rules
 from lag.verdict.status import Status
-
-_RULES: dict[Status, str] = {
-    Status.LOST: "the {offset} is below the log start",
-    Status.STOPPED: "records waited in every poll, and no {offset} of the group moved",
-    Status.STALLED: "records waited in every poll and the {offset} did not move, while others of the group did",
-    Status.BEYOND_END: "the {offset} is beyond the log end",
-    Status.NO_PARTITIONS: "no member of the group owns a partition that exists",
-    Status.REWOUND: "the {offset} moved backwards and is still below its highest value",
-    Status.FALLING_BEHIND: "the lag grew, and records arrive faster than they are {done}",
-    Status.NEVER_COMMITTED: "the partition has records and no {offset}",
-    Status.FLAPPING: "verdicts opened more often than the policy allows",
-    Status.HELD: "the group has read up to the last stable offset; an open transaction holds back the rest",
-    Status.NO_MEMBERS: "records wait, and the group has no members",
-    Status.WATCHING: "the {offset} has not moved for longer than usual, or the lag has just jumped",
-    Status.CATCHING_UP: "the lag shrank, and records are {done} faster than they arrive",
-    Status.TOPIC_DELETED: "the topic no longer exists",
-    Status.UNKNOWN: "the lag is unknown",
-    Status.OK: "no rule fired",
-}
 
 _REASONS: dict[PartitionProblem | None, str] = {
     PartitionProblem.LEADERLESS: "{tp} has no leader, so its log end is unknown",
@@ -45,7 +27,7 @@ _REASONS: dict[PartitionProblem | None, str] = {
 
 def rule(status: Status, terms: OffsetTerms = COMMIT) -> str:
     """The rule that gives the status."""
-    return _RULES[status].format(**terms._asdict())
+    return VERDICTS[status].rule.format(**terms._asdict())
 
 
 def no_offset(terms: OffsetTerms) -> str:

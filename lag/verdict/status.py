@@ -1,6 +1,5 @@
 """The statuses of partitions and groups in order of urgency, and their codes in arrays."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 
 import numpy as np
@@ -43,23 +42,3 @@ NO_VERDICT = (TOO_EARLY, STATUS_CODE[Status.UNKNOWN])
 
 OPENS_NOTHING = frozenset({Status.OK, Status.WATCHING})
 """Statuses that count as OK when verdicts open, close and change."""
-
-STORED: Mapping[Status, int] = {
-    Status.STOPPED: 0,
-    Status.STALLED: 1,
-    Status.LOST: 2,
-    Status.BEYOND_END: 3,
-    Status.REWOUND: 4,
-    Status.FALLING_BEHIND: 5,
-    Status.NEVER_COMMITTED: 6,
-    Status.HELD: 7,
-    Status.NO_MEMBERS: 8,
-    Status.CATCHING_UP: 9,
-    Status.TOPIC_DELETED: 10,
-    Status.UNKNOWN: 11,
-    Status.OK: 12,
-    Status.FLAPPING: 13,
-    Status.NO_PARTITIONS: 14,
-    Status.WATCHING: 15,
-}
-"""Their numbers in the history's tables. A new status takes the next free number, however urgent it is."""

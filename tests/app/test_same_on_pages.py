@@ -20,14 +20,12 @@ from app.metrics.scrape import scrape
 from app.metrics.text_format import PLAIN
 from app.metrics.view import Polled
 from app.notices import incidents
-from app.notices.severity import SEVERITY, Severity
 from app.server.api.endpoint import Call, Query
 from app.server.api.endpoints.changes import change_document
 from app.server.api.endpoints.groups import group as group_answer
 from app.server.tools.why import WhyArguments, why
 from app.ui import state
 from app.ui.groups.headlines import clock
-from app.ui.verdicts import VERDICTS
 from lag.generations.recent import recent_rebalances
 from lag.generations.recorded import GenerationRecorder, Origin, Recording, TimedEvent
 from lag.history.queries import HistoryQueries
@@ -39,6 +37,7 @@ from lag.polling.report import CollectorStatus, Report
 from lag.polling.verdict_changes import VerdictChanges
 from lag.records import BytesColumn, decode
 from lag.times import from_micros, from_ms
+from lag.verdict.catalogue import INCIDENTS, VERDICTS, Severity
 from lag.verdict.health import Finding
 from lag.verdict.onset import Onset
 from lag.verdict.status import Status
@@ -155,7 +154,7 @@ def test_tools_changes_metrics_and_notices_say_what_each_poll_found(seed: int) -
                     (one for one in known.values() if one.group_id == name and one.closed_ms is None), None
                 )
             elif status is not None:
-                assert (None if mine is None else mine.verdict) == (status if status in SEVERITY else None)
+                assert (None if mine is None else mine.verdict) == (status if status in INCIDENTS else None)
             if mine is not None and mine.id not in known:
                 assert finding.onset is not None
                 assert (mine.started_ms, mine.evidence) == (finding.onset.at_ms, finding.evidence)

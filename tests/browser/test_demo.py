@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 from app.ui import verdicts
 from lag.embedded.workload import describe
 from lag.errors import GroupscopeError
+from lag.verdict.catalogue import VERDICTS
 from tests.browser.conftest import DESKTOP, PATIENCE_MS, PHONE, Open, step_by_key
 from tests.conftest import Demo
 from tests.support.demo_groups import PROBLEMS
@@ -79,7 +80,7 @@ def test_overview_counts_every_verdict_of_the_demo(open_page: Open, settled: Non
     page = open_page("/", viewport=size)
     expect(page.locator("h1")).to_contain_text(f"of {len(CASES)} groups need attention")
     for status in {case.status for case in CASES.values()}:
-        expect(page.get_by_text(verdicts.VERDICTS[status].label).first).to_be_attached()
+        expect(page.get_by_text(VERDICTS[status].label).first).to_be_attached()
     for group_id in ("loyalty-points", "shipment-tracking", "audit-archive"):
         expect(cell(page, group_id)).to_be_attached()
 
@@ -87,7 +88,7 @@ def test_overview_counts_every_verdict_of_the_demo(open_page: Open, settled: Non
 @pytest.mark.parametrize("group_id", CASES)
 def test_group_page_says_its_verdict_in_words(group_page: Callable[[str], Page], group_id: str) -> None:
     page = group_page(group_id)
-    verdict = verdicts.VERDICTS[CASES[group_id].status]
+    verdict = VERDICTS[CASES[group_id].status]
     expect(page.locator("h1")).to_contain_text(group_id)
     expect(page.get_by_text(verdict.label).first).to_be_visible()
     problem = PROBLEMS[group_id]

@@ -16,9 +16,9 @@ import typer
 from app.cli import COMMANDS, cli
 from app.pages import PAGES
 from app.server.settings import PREFIX, Settings
-from app.ui.verdicts import VERDICTS
 from assignors.scenario.event_schema import FORMATS
 from lag.history.schemas import TABLES
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.status import URGENCY
 
 ROOT = Path(__file__).parents[2]

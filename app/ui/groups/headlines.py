@@ -5,8 +5,8 @@ from datetime import tzinfo
 import pandas as pd
 
 from app.ui import formats
-from app.ui.verdicts import VERDICTS
 from lag.model import GroupType
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.health import GroupHealth
 from lag.verdict.offset_terms import offset_terms
 from lag.verdict.onset import Onset, OnsetSource

@@ -7,12 +7,13 @@ import streamlit as st
 
 from app.server import source
 from app.server.access.visible import VisibleControls
-from app.ui import formats, state, verdicts, widgets
+from app.ui import formats, state, widgets
 from app.ui.groups import predictions
 from assignors.whatif.events import AddPartitions, Crash
 from assignors.whatif.suggested_joins import suggested_joins, usual_topics
 from lag.embedded.workload import PLAYABLE_TOPICS, Controls, Running, describe
 from lag.errors import EmbeddedError
+from lag.verdict.catalogue import VERDICTS
 
 BURSTS = (1_000, 10_000, 100_000)
 _ANSWERS = "_demo_said"
@@ -166,8 +167,8 @@ def cases(page: state.Shown, running: Running | None) -> pd.DataFrame:
         if not its.sees(page.cluster, case.group_id):
             continue
         now = health.group(case.group_id)
-        seen = verdicts.VERDICTS[now.finding.status].label if now else None
-        should = verdicts.VERDICTS[case.status].label
+        seen = VERDICTS[now.finding.status].label if now else None
+        should = VERDICTS[case.status].label
         rows.append((case.group_id, case.title, case.shown, should, seen, seen == should))
     return pd.DataFrame(rows, columns=["group", "title", "shown", "should", "seen", "agrees"])
 

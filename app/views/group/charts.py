@@ -12,6 +12,7 @@ from app.ui.formats import code
 from app.ui.theme import Palette
 from app.views.group.view import NOBODY, NOT_KNOWN, Tile
 from assignors.model import TopicPartition
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.status import URGENCY, Status
 
 Lanes = Mapping[str, Sequence[tuple[TopicPartition, Tile]]]
@@ -40,7 +41,7 @@ WORDS = {
 
 def word(look: Tile | Status) -> str:
     """What a tile of that look is."""
-    return verdicts.VERDICTS[look].label if isinstance(look, Status) else WORDS[look]
+    return VERDICTS[look].label if isinstance(look, Status) else WORDS[look]
 
 
 def tiles(lanes: Lanes, statuses: Mapping[TopicPartition, Status], idle_reason: str, colours: Palette) -> go.Figure:

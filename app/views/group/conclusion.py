@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from app.ui import formats, required_report, state, verdicts, widgets
+from app.ui import formats, required_report, state, widgets
 from app.ui.groups import headlines
 from app.ui.groups.headlines import SOURCES, clock
 from app.views.group.view import GroupView
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.status import Status
 
 MOST_URGENT = 12
@@ -75,7 +76,7 @@ def links(chosen: str) -> None:
 def reason(view: GroupView) -> str:
     """The evidence; without any the meaning of the verdict."""
     finding = view.health.finding
-    verdict = verdicts.VERDICTS[finding.status]
+    verdict = VERDICTS[finding.status]
     evidence = finding.evidence or (view.group.problems[0].cause if view.group.problems else verdict.meaning)
     if finding.onset is not None:
         evidence += f", since {clock(finding.onset, view.group.at_ms, state.zone())}"

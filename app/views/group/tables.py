@@ -14,6 +14,7 @@ from assignors.model import TopicPartition
 from lag.generations.explanation import Difference
 from lag.model import GroupType, Member, Remainder
 from lag.offsets import PartitionLag
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.health import PartitionHealth
 from lag.verdict.rules.no_partitions import assigns_partitions
 from lag.verdict.status import Status
@@ -33,7 +34,7 @@ def partitions(view: GroupView) -> pd.DataFrame:
             "topic": [r.tp.topic for r, _ in rows],
             "partition": np.array([r.tp.partition for r, _ in rows], np.int64),
             "status": [h.finding.status.value for _, h in rows],
-            "verdict": [verdicts.VERDICTS[h.finding.status].label for _, h in rows],
+            "verdict": [VERDICTS[h.finding.status].label for _, h in rows],
             "rank": np.array([verdicts.RANK[h.finding.status] for _, h in rows], np.int64),
             "owner": owners(view, view.names),
             "owner_in_full": owners(view, full_member_names(view.group.members)),
@@ -103,7 +104,7 @@ def _member(view: GroupView, m: Member, rows: list[int]) -> dict[str, object]:
     moved = [ms for at in rows if (ms := view.healths[at].last_moved_ms) is not None]
     return {
         "member": view.names.get(m.member_id, m.member_id),
-        "verdict": _idle_label(view, m) if worst is None else verdicts.VERDICTS[worst].label,
+        "verdict": _idle_label(view, m) if worst is None else VERDICTS[worst].label,
         "rank": len(verdicts.RANK) if worst is None else verdicts.RANK[worst],
         "partitions": len(m.assigned) if m.assigned or m.problem is None else None,
         "lag": sum(known) if known else None,
@@ -121,9 +122,9 @@ def _member(view: GroupView, m: Member, rows: list[int]) -> dict[str, object]:
 def _idle_label(view: GroupView, m: Member) -> str:
     """The verdict column of a member none of whose partitions has a verdict."""
     if m.assigned or not assigns_partitions(view.group):
-        return verdicts.VERDICTS[Status.OK].label
+        return VERDICTS[Status.OK].label
     if m.problem is not None:
-        return verdicts.VERDICTS[Status.UNKNOWN].label
+        return VERDICTS[Status.UNKNOWN].label
     return WAITING if m.target else IDLE
 
 

@@ -12,6 +12,7 @@ from app.ui.charts.lag import Scale
 from app.ui.charts.lanes import name_lanes, write
 from app.ui.formats import duration, short
 from app.ui.theme import Palette
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.status import URGENCY, Status
 
 ROW_PX = 22
@@ -76,7 +77,7 @@ def _symbol(tile: Tile | None, ink: str, colours: Palette) -> str:
     """The symbol of the verdict where it is written in that ink; OK has none."""
     if tile is None or tile.worst is Status.OK or verdicts.ink(tile.worst, colours) != ink:
         return ""
-    return verdicts.VERDICTS[tile.worst].symbol
+    return VERDICTS[tile.worst].symbol
 
 
 def _times(fig: go.Figure, columns: Sequence[datetime], cell: timedelta) -> None:

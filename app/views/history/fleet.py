@@ -5,7 +5,7 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
-from app.ui import downloads, formats, state, verdicts, widgets
+from app.ui import downloads, formats, state, widgets
 from app.ui.cluster_history import ClusterHistory
 from app.ui.table_limits import MAX_ROWS
 from app.views.history import charts, parts, tables, text
@@ -14,6 +14,7 @@ from app.views.history.state import TROUBLE
 from lag.history import frames
 from lag.history.queries import HistoryQueries
 from lag.history.span import DAY, Scope, Span
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.status import URGENCY, Status
 
 NOT_COMPUTED = "Verdicts are not computed yet. `groupscope pipeline rollup` computes them from recorded group events."
@@ -84,7 +85,7 @@ def _tiles(drawn: list[str], cells: pd.DataFrame, span: Span) -> dict[str, dict[
 def _hover(worst: Status, trouble_minutes: int, rebalances: int, at: str) -> str:
     trouble = f" · in trouble for {formats.duration(60 * trouble_minutes)}" if trouble_minutes else ""
     rebalanced = f" · {formats.plural(rebalances, 'rebalance')}" if rebalances else ""
-    return f"{at}<br>{verdicts.VERDICTS[worst].label}{trouble}{rebalanced}"
+    return f"{at}<br>{VERDICTS[worst].label}{trouble}{rebalanced}"
 
 
 def _table(rows: pd.DataFrame) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 from app.ui import verdicts
 from lag.history.span import Span
 from lag.times import MICROSECOND
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.status import URGENCY, Status
 
 Local = Callable[[int], datetime]
@@ -95,7 +96,7 @@ def cells_export(frame: pd.DataFrame) -> pd.DataFrame:
 
 def labels(ranks: pd.Series) -> pd.Series:
     """Symbol and word of each status."""
-    return ranks.map(lambda rank: verdicts.VERDICTS[URGENCY[int(rank)]].label, na_action="ignore").astype("object")
+    return ranks.map(lambda rank: VERDICTS[URGENCY[int(rank)]].label, na_action="ignore").astype("object")
 
 
 def partitions_export(frame: pd.DataFrame) -> pd.DataFrame:

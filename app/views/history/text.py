@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from app.ui import formats
-from app.ui.verdicts import RANK, VERDICTS
+from app.ui.verdicts import RANK
 from lag.history.span import DAY, MINUTE, Scope, Span
 from lag.history.trouble_periods import TroublePeriod
 from lag.times import MICROSECOND, micros, ms
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.status import URGENCY, Status
 
 Clock = Callable[[int], str]

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, verdicts, widgets
+from app.ui import formats, state, widgets
 from app.ui.group_table import GroupTable, sparkline
 from app.ui.groups.deletion import DELETED_IN, two_units
 from app.ui.groups.headlines import clocks
@@ -13,6 +13,7 @@ from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
 from app.views.overview import tables
 from app.views.overview.tables import Filters
 from lag.model import ClusterSnapshot
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.status import URGENCY, Status
 
 WHY = "The evidence for the verdict. For a group that is OK, the reason why its time lag is not known"
@@ -47,7 +48,7 @@ def verdict_chips(rows: pd.DataFrame) -> list[str]:
 
     def text(value: str) -> str:
         status = Status(value)
-        return f"{widgets.verdict_tile(status)} {verdicts.VERDICTS[status].word} **{number[value]:,}**"
+        return f"{widgets.verdict_tile(status)} {VERDICTS[status].word} **{number[value]:,}**"
 
     return state.chips("Verdict", options, text, "verdict", wrap=True)
 

@@ -10,6 +10,7 @@ from app.ui.charts.lanes import Box, Style
 from app.ui.formats import plural, short
 from app.ui.theme import Palette
 from app.views.topics.tables import Reader
+from lag.verdict.catalogue import VERDICTS
 
 ROW_PX = 22
 TOPIC_CHARS = 16
@@ -38,13 +39,13 @@ def who_reads_what(topics: Sequence[str], rows: Mapping[str, Mapping[str, Reader
 
 def _label(group: str, its: Mapping[str, Reader]) -> str:
     status = next(iter(its.values())).status
-    return f"{verdicts.VERDICTS[status].symbol} {base.clip(group, 20)}"
+    return f"{VERDICTS[status].symbol} {base.clip(group, 20)}"
 
 
 def _box(reader: Reader | None, colours: Palette) -> Box:
     if reader is None:
         return Box("", Style(colours.ramp[0][1], colours.text), "")
     lag = "lag unknown" if reader.lag is None else f"{plural(reader.lag, 'record')} behind"
-    hover = f"{reader.group}<br>{verdicts.VERDICTS[reader.status].label} · {lag}"
+    hover = f"{reader.group}<br>{VERDICTS[reader.status].label} · {lag}"
     style = Style(verdicts.fill(reader.status, colours), verdicts.ink(reader.status, colours))
     return Box(short(reader.lag), style, hover)

@@ -15,6 +15,7 @@ from app.ui.groups.deletion import SOON_S, Countdown, countdowns
 from lag.model import FOREVER, ClusterSnapshot, Topic, is_internal
 from lag.offsets import UNKNOWN, EndOffsets, Ints
 from lag.verdict import topic_rates
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.health import Health
 from lag.verdict.status import Status
 from lag.verdict.window import time_to_loss
@@ -81,7 +82,7 @@ def by_group(by_topic: Mapping[str, Sequence[Reader]]) -> dict[str, dict[str, Re
 def reader_rows(rows: Mapping[str, Mapping[str, Reader]]) -> pd.DataFrame:
     """One row per group and topic: the groups in their order, of each the topic with the highest lag first."""
     found = [
-        (group, verdicts.VERDICTS[reader.status].symbol, topic, reader.lag)
+        (group, VERDICTS[reader.status].symbol, topic, reader.lag)
         for group, its in rows.items()
         for topic, reader in sorted(its.items(), key=lambda of: -1 if of[1].lag is None else of[1].lag, reverse=True)
     ]
@@ -182,7 +183,7 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
         "worst_lag": worst.lag if worst else None,
         "worst_group": worst.group if worst else None,
         "urgent_group": urgent.group if urgent else None,
-        "urgent_status": verdicts.VERDICTS[urgent.status].label if urgent else None,
+        "urgent_status": VERDICTS[urgent.status].label if urgent else None,
         "urgent_lag": urgent.lag if urgent else None,
         "urgency": verdicts.RANK[urgent.status] if urgent else len(verdicts.RANK),
         "deleted_in_s": first.deletion.seconds if first and isfinite(first.deletion.seconds) else np.nan,

@@ -12,6 +12,7 @@ from app.views.topics.tables import totals
 from lag.model import ClusterSnapshot
 from lag.offsets import PROBLEM_CODES, UNKNOWN, EndOffsets, Ints, OffsetTable
 from lag.verdict import row_index
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.health import Health
 from lag.verdict.window import time_to_loss
 from lag.verdict.window.rates import Floats
@@ -45,7 +46,7 @@ def view(snapshot: ClusterSnapshot, health: Health, window: Window, topic: str) 
     healths = [health.groups[number] for number in group[starts]]
     frame = frame.assign(
         group=names,
-        verdict=[verdicts.VERDICTS[h.finding.status].label for h in healths],
+        verdict=[VERDICTS[h.finding.status].label for h in healths],
         onset=pd.Series([h.finding.onset for h in healths], dtype=object),
         rank=[verdicts.RANK[h.finding.status] for h in healths],
         drain_s=np.array([h.drain_s for h in healths], float),

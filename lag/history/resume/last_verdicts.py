@@ -13,10 +13,11 @@ from lag.history.status_codes import rank_sql
 from lag.history.store import History, literal, timestamp
 from lag.offsets import UNKNOWN
 from lag.times import from_ms, ms
+from lag.verdict.catalogue import STORED
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
 from lag.verdict.openings.stored_verdicts import StoredVerdicts
 from lag.verdict.rules.group_onsets import GroupOnsets, stored
-from lag.verdict.status import STATUS_CODE, STORED, Status
+from lag.verdict.status import STATUS_CODE, Status
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.exports.dashboard import dashboard, verdict_number
 from app.exports.promql import LABELS
-from app.ui.verdicts import VERDICTS
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.status import URGENCY
 from tests.app.exports.names import check, mentions
 

@@ -5,9 +5,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.exports.alerts import VERDICT_ALERTS, WITHOUT_ALERT, Alert, Thresholds, alert_name, alerts
+from app.exports.alerts import Alert, Thresholds, alert_name, alerts
 from app.exports.rules import RECORDINGS, prometheus_rule, rule_file
-from app.ui.verdicts import VERDICTS, needs_attention
+from app.ui.verdicts import needs_attention
+from lag.verdict.catalogue import CALM, INCIDENTS, VERDICTS
 from lag.verdict.status import Status
 from tests.app.exports.names import check, mentions
 
@@ -47,12 +48,20 @@ def test_texts_of_an_alert_use_only_labels_that_its_series_have(alert: Alert) ->
 
 
 def test_every_verdict_has_an_alert_or_needs_no_attention() -> None:
-    assert set(VERDICT_ALERTS) | WITHOUT_ALERT == set(Status)
-    assert not set(VERDICT_ALERTS) & WITHOUT_ALERT
-    assert not any(map(needs_attention, WITHOUT_ALERT))
+    with_alert = {status for status in Status if alert_name(status) in NAMED}
+    assert with_alert | CALM == set(Status)
+    assert not with_alert & CALM
+    assert not any(map(needs_attention, CALM))
 
 
-@pytest.mark.parametrize("status", VERDICT_ALERTS)
+def test_alerts_and_notices_are_as_serious() -> None:
+    """No members was a warning for Prometheus and an info for Slack."""
+    found = {status: NAMED[alert_name(status)].severity for status in INCIDENTS if status not in CALM}
+    assert found == {status: INCIDENTS[status].word for status in found}
+    assert found[Status.NO_MEMBERS] == "warning"
+
+
+@pytest.mark.parametrize("status", [status for status in Status if status not in CALM])
 def test_alert_of_a_verdict_is_about_that_verdict_and_opens_the_group(status: Status) -> None:
     alert = NAMED[alert_name(status)]
     assert f'{{verdict="{status}"}}' in alert.expr

@@ -9,17 +9,18 @@ from app.notices.notice import Notice
 from lag.verdict.health import Finding, Health
 from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.status import Status
-from tests.lag.make import GroupSpec, cluster, end, group, judged
+from tests.lag.make import GroupSpec, cluster, deleted, end, group, judged
 
-ENDS = {"orders-0": end(1_000)}
+ENDS = {"orders-0": end(1_000), "gone-0": deleted()}
 OK, WAITS = group({"orders-0": 1_000}), group({"orders-0": 900}, members=0, state="Empty")
 UNCOMMITTED = group({"orders-0": None})
+GONE = group({"gone-0": 5}, members=0, state="Empty")
 T0 = 1_790_000_000_000
 SECRET = "s3cret-Passw0rd"
 
 
 def health(number: int, at_ms: int, **groups: GroupSpec) -> Health:
-    """A poll: OK, WAITS (no members: info) or UNCOMMITTED (never committed: warning)."""
+    """A poll: OK, WAITS (no members: warning), UNCOMMITTED (never committed: warning) or GONE (topic deleted: info)."""
     return judged([cluster(groups, ENDS, number, at_ms)])
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from app.notices.due import Event, Rules, due
 from app.notices.incidents import Delivery, Incident
 from app.notices.quiet import Maintenance, QuietHours
-from app.notices.severity import Severity
+from lag.verdict.catalogue import Severity
 from lag.verdict.status import Status
 from tests.app.notices.made import T0, incident
 
@@ -28,7 +28,7 @@ def sent(severity: Severity = Severity.CRITICAL, **rest: Any) -> dict[str, Deliv
 
 def test_an_incident_at_the_threshold_is_sent_once() -> None:
     assert event(incident(Status.FALLING_BEHIND)) is Event.OPEN
-    assert event(incident(Status.NO_MEMBERS)) is None
+    assert event(incident(Status.TOPIC_DELETED)) is None
     assert event(incident(deliveries=sent()), T0 + 10**9) is None
     assert event(incident(deliveries={"other": Delivery(Severity.CRITICAL, T0)})) is Event.OPEN
 

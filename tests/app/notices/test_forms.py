@@ -9,8 +9,8 @@ import pytest
 
 from app.notices.due import Event
 from app.notices.forms import Alertmanager, Mail, PagerDuty, Slack, Webhook
-from app.notices.severity import Severity
 from app.notices.templates import Into, compiled
+from lag.verdict.catalogue import Severity
 from lag.verdict.status import Status
 from tests.app.notices.made import SECRET, T0, incident, notice
 

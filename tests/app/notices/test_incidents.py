@@ -17,7 +17,7 @@ from app.notices.incidents import (
     poll_of,
     restored,
 )
-from app.notices.severity import SEVERITY, Severity
+from lag.verdict.catalogue import INCIDENTS, Severity
 from lag.verdict.health import Finding
 from lag.verdict.status import Status
 from tests.app.notices.made import OK, T0, UNCOMMITTED, WAITS, health, incident, onset, poll
@@ -71,7 +71,7 @@ def test_a_verdict_that_holds_asks_for_no_evidence() -> None:
 
 
 def test_only_severe_verdicts_open_and_only_ok_closes() -> None:
-    assert run([poll(T0, {"a": Status.NO_MEMBERS})], Severity.WARNING) == []
+    assert run([poll(T0, {"a": Status.TOPIC_DELETED})], Severity.WARNING) == []
     polls = [poll(T0, {"a": Status.STOPPED}), poll(T0 + 1, {"a": Status.CATCHING_UP})]
     (one,) = run(polls, Severity.WARNING)
     assert (one.closed_ms, one.severity) == (None, Severity.INFO)
@@ -151,7 +151,7 @@ def test_at_most_one_is_open_for_a_group_and_its_id_lasts_while_it_is_not_ok(pol
     for number, found in enumerate(polls):
         incidents = dict(after(incidents, poll(T0 + number, found), Severity.INFO, TEAM, ids.__next__))
         opened = [one for one in incidents.values() if one.closed_ms is None]
-        assert sorted(one.group_id for one in opened) == sorted(name for name in found if found[name] in SEVERITY)
+        assert sorted(one.group_id for one in opened) == sorted(name for name in found if found[name] in INCIDENTS)
         now = {one.group_id: one.id for one in opened}
         assert all(now[name] == runs[name] for name in now.keys() & runs.keys())
         assert set(now.values()) - set(runs.values()) == {now[name] for name in now.keys() - runs.keys()}

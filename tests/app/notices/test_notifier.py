@@ -20,14 +20,14 @@ from app.notices.notice import Notice
 from app.notices.notifier import Notifier
 from app.notices.quiet import Maintenance
 from app.notices.senders import send_http
-from app.notices.severity import Severity
 from app.notices.store import load_state, save_state
 from app.notices.targets import Notices, Target, load_notices
 from app.notices.templates import Into, compiled
 from app.notices.worker import TargetStatus, Worker
 from lag.errors import ConfigError
+from lag.verdict.catalogue import Severity
 from lag.watched_file import Reading, WatchedFile
-from tests.app.notices.made import OK, SECRET, T0, UNCOMMITTED, WAITS, health, incident
+from tests.app.notices.made import GONE, OK, SECRET, T0, UNCOMMITTED, health, incident
 from tests.lag.make import GroupSpec, cluster, end, judged
 from tests.support.notice_targets import Listener, closed_port, http_server
 from tests.support.waiting import wait_until
@@ -67,10 +67,10 @@ def status(notifier: Notifier, name: str) -> TargetStatus:
 
 def test_a_verdict_is_sent_once_and_so_is_its_end(tmp_path: Path) -> None:
     with http_server() as server, running(tmp_path, target("a", server.url)) as notifier:
-        notifier.observe("prod", health(1, T0, bad=UNCOMMITTED, idle=WAITS, good=OK))
+        notifier.observe("prod", health(1, T0, bad=UNCOMMITTED, idle=GONE, good=OK))
         wait_until(lambda: len(server.got) == 1)
-        notifier.observe("prod", health(2, T0 + 1, bad=UNCOMMITTED, idle=WAITS, good=OK))
-        notifier.observe("prod", health(3, T0 + 2, bad=OK, idle=WAITS, good=OK))
+        notifier.observe("prod", health(2, T0 + 1, bad=UNCOMMITTED, idle=GONE, good=OK))
+        notifier.observe("prod", health(3, T0 + 2, bad=OK, idle=GONE, good=OK))
         wait_until(lambda: len(server.got) == 2)
         assert events(server) == [("open", "bad"), ("close", "bad")]
         wait_until(lambda: status(notifier, "a").sent == 2)

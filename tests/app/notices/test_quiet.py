@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.notices.quiet import QuietHours
-from app.notices.severity import Severity
+from lag.verdict.catalogue import Severity
 
 FRIDAY = frozenset({4})
 

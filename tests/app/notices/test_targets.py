@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.notices.quiet import QuietHours
-from app.notices.severity import Severity
 from app.notices.targets import load_notices
 from lag.errors import ConfigError
+from lag.verdict.catalogue import Severity
 from tests.app.notices.made import SECRET, notice
 from tests.support.notice_targets import http_server, smtp_server
 

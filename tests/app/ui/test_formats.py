@@ -13,6 +13,7 @@ import pytest
 from app.ui import formats, theme, verdicts
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.status import URGENCY, Status
 
 
@@ -121,7 +122,7 @@ def test_addresses_icons_and_emojis_are_broken_up(name: str, parts: list[str]) -
 
 
 def test_every_status_problem_and_type_has_words() -> None:
-    assert set(verdicts.VERDICTS) == set(URGENCY)
+    assert set(VERDICTS) == set(URGENCY)
     assert all(verdicts.problem(each) for each in PartitionProblem)
     assert set(verdicts.TYPES) == set(GroupType)
 
@@ -132,7 +133,7 @@ def test_no_problem_of_a_share_group_is_about_a_commit(found: PartitionProblem) 
 
 
 def test_symbols_sort_by_urgency() -> None:
-    symbols = [verdicts.VERDICTS[status].symbol for status in URGENCY]
+    symbols = [VERDICTS[status].symbol for status in URGENCY]
     assert symbols == sorted(symbols)
     assert len(set(symbols)) == len(symbols)
 

@@ -23,6 +23,7 @@ from lag.cluster.requests.error_codes import group_problem
 from lag.errors import AddressError
 from lag.merged_problems import of_topics
 from lag.model import Remainder
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.judge import judge
 from lag.verdict.onset import OnsetSource
 from lag.verdict.rules.status_rules import REMAINDERS
@@ -245,7 +246,7 @@ def test_drain_time_in_words(records: int, shown: str) -> None:
 def test_every_verdict_is_explained(open_page: Open) -> None:
     page = open_page()
     table = page.expander[0].markdown[0].value.replace(verdicts.NO_BREAK, " ")
-    assert [verdict.label for verdict in verdicts.VERDICTS.values() if verdict.label not in table] == []
+    assert [verdict.label for verdict in VERDICTS.values() if verdict.label not in table] == []
 
 
 def exported(specs: list[synthetic.Spec]) -> pd.DataFrame:

@@ -9,10 +9,11 @@ import pytest
 
 from app.ui import state, verdicts
 from app.ui.groups.deletion import REASONS
-from app.ui.verdicts import RANK, VERDICTS
+from app.ui.verdicts import RANK
 from app.views.topics import tables, text, topic_tables
 from lag.model import FOREVER, ClusterSnapshot
 from lag.offsets import PartitionProblem
+from lag.verdict.catalogue import VERDICTS
 from lag.verdict.judge import judge
 from lag.verdict.window.sample_window import SampleRing, Window
 from lag.verdict.window.time_to_loss import NoTime

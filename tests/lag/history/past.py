@@ -5,7 +5,8 @@ from typing import Any
 import pyarrow as pa
 
 from lag.history.schemas import TABLES
-from lag.verdict.status import STORED, Status
+from lag.verdict.catalogue import STORED
+from lag.verdict.status import Status
 from tests.lag.history.rows import rows
 
 STATUS_OF = {number: status for status, number in STORED.items()}

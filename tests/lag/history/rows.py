@@ -6,7 +6,8 @@ from typing import Any
 import pyarrow as pa
 
 from lag.history.schemas import TABLES
-from lag.verdict.status import STORED, Status
+from lag.verdict.catalogue import STORED
+from lag.verdict.status import Status
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

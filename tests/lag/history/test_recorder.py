@@ -18,10 +18,11 @@ from lag.history.recorder import RecorderStatus, SnapshotRecorder, end_offsets, 
 from lag.history.store import History
 from lag.model import INTERNAL_GROUP_PREFIX, ClusterSnapshot
 from lag.polling.collector import Collector
+from lag.verdict.catalogue import STORED
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
 from lag.verdict.rules.status_rules import MARKERS_ONLY
-from lag.verdict.status import STORED, Status
+from lag.verdict.status import Status
 from lag.verdict.window.sample_window import SampleRing
 from tests.lag.history.past import STATUS_OF
 from tests.lag.make import cluster, deleted, end, failed, group, judged

@@ -9,7 +9,8 @@ from lag.history.queries import HistoryQueries
 from lag.history.span import MINUTE, Span
 from lag.history.status_codes import ranks, stored_codes
 from lag.history.store import History
-from lag.verdict.status import STORED, URGENCY, Status
+from lag.verdict.catalogue import STORED
+from lag.verdict.status import URGENCY, Status
 from tests.lag.history.past import past
 from tests.lag.history.rows import NOON
 

@@ -23,7 +23,8 @@ from lag.pipeline.group_worker import OWNERS
 from lag.pipeline.lag_driver import LagTables, Span
 from lag.pipeline.rollup import LATE, PIECE, Piece, Rollup
 from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo
-from lag.verdict.status import STORED, Status
+from lag.verdict.catalogue import STORED
+from lag.verdict.status import Status
 from tests.lag.history.past import STATUS_OF
 from tests.lag.history.rows import rows
 from tests.lag.rollup import plain_group_minutes as plain_group

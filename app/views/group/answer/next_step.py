@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.ui import formats, state, verdicts, widgets
+from app.ui import formats, state, widgets
 from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
 from app.views.group.answer import remedy
@@ -13,10 +13,10 @@ from app.views.group.answer.reset_link import ResetLink, reset_link
 from app.views.group.state import view as view_of
 from app.views.group.view import GroupView
 from lag.errors import GroupscopeError
+from lag.verdict.catalogue import CALM, VERDICTS
 from lag.verdict.hints import Hint, hint
 from lag.verdict.status import Status
 
-CALM = frozenset({Status.OK, Status.CATCHING_UP, Status.WATCHING})
 """Verdicts that ask for nothing."""
 
 PLAINTEXT = "PLAINTEXT"
@@ -61,7 +61,7 @@ def _advice(view: GroupView) -> Hint:
     if status is Status.UNKNOWN and view.group.problems and view.group.problems[0].hint:
         problem = view.group.problems[0]
         return Hint(f"{problem.hint.rstrip('.')}.", f"{problem.cause[:1].upper()}{problem.cause[1:]}.")
-    return Hint(verdicts.VERDICTS[status].advice, "")
+    return Hint(VERDICTS[status].advice, "")
 
 
 def _draft(page: state.Shown, view: GroupView) -> Draft | None:

@@ -15,6 +15,7 @@ from app.views.group.lag import history, text, time_range
 from app.views.group.lag.history import LagHistory
 from app.views.group.lag.text import Clock
 from app.views.group.view import GroupView
+from lag.verdict.catalogue import VERDICTS
 
 
 def over_time(page: state.Shown, view: GroupView) -> None:
@@ -72,7 +73,7 @@ def _spans(found: LagHistory, clock: Clock) -> list[VerdictSpan]:
     for one in found.verdicts:
         begin_ms, end_ms = max(one.since_ms, since_ms), min(one.until_ms, until_ms)
         if begin_ms < end_ms:
-            hover = f"{verdicts.VERDICTS[one.status].label}<br>{clock.between(one.since_ms, one.until_ms)}"
+            hover = f"{VERDICTS[one.status].label}<br>{clock.between(one.since_ms, one.until_ms)}"
             spans.append(VerdictSpan(local(begin_ms), local(end_ms), one.status, hover))
     return spans
 
