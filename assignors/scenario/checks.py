@@ -32,6 +32,7 @@ def errors(file: ScenarioFile) -> Remarks:
 def warnings(file: ScenarioFile, scenario: Scenario) -> Remarks:
     """What Kafka allows but may not be intended; the file has no errors."""
     yield from _check_claims(file)
+    yield from _check_instances(file)
     *_, membership = scenario.memberships()
     for number, member in enumerate(file.members):
         doubtful = doubtful_subscriptions(member.topics, member.pattern, membership.partitions_ever)
@@ -77,7 +78,6 @@ def _check_total(file: ScenarioFile, most: Mapping[str, int]) -> Remarks:
 
 def _check_members(file: ScenarioFile, partitions: Mapping[str, int]) -> Remarks:
     yield from _check_once([member.id for member in file.members], "members", "id")
-    yield from _check_once([member.instance_id for member in file.members], "members", "instance_id")
     for number, member in enumerate(file.members):
         for topic, owned in member.owned.items():
             yield from _check_partitions(owned, ("members", number, "owned", topic), topic, partitions)
@@ -99,6 +99,19 @@ def _check_partitions(numbers: Iterable[int], path: Path, topic: str, partitions
 
 def _out_of_range(topic: str, partition: int, count: int) -> str:
     return f"{topic} has no partition {partition:,}: it has {count:,}, numbered from 0."
+
+
+def _check_instances(file: ScenarioFile) -> Remarks:
+    """Kafka has an answer for two members with one instance id: one of them is not in the group."""
+    first: dict[str, str] = {}
+    for number, member in enumerate(file.members):
+        if member.instance_id is not None and first.setdefault(member.instance_id, member.id) != member.id:
+            other, shared = shown(first[member.instance_id]), shown(member.instance_id)
+            sentence = (
+                f"{other!r} has the instance id {shared!r} too. Under the classic protocol the later one takes its "
+                "place, and under KIP-848 it is refused."
+            )
+            yield ("members", number, "instance_id"), sentence
 
 
 def _check_claims(file: ScenarioFile) -> Remarks:

@@ -183,7 +183,7 @@ class GroupCoordinatorService(ABC):
         if view is not None and view is self._observed:
             return
         self._observed = view
-        recorded = None if view is None else (view.state, view.generation, len(view.members))
+        recorded = None if view is None else (view.state, view.generation, tuple(view.members))
         if recorded == self._recorded:
             return
         self._recorded = recorded
@@ -192,7 +192,7 @@ class GroupCoordinatorService(ABC):
             return
         self.record_state(view)
         self._count_generation(view)
-        is_assigned = view.state == "Stable" and self._is_new(view)
+        is_assigned = view.state == "Stable" and (self._is_new(view) or self._is_replaced(view))
         if view.state == "Empty" and view.generation > 0 and self._is_new(view):
             self._record_plan(view)
         if is_assigned:
@@ -229,6 +229,11 @@ class GroupCoordinatorService(ABC):
     def _is_new(self, view: GroupView) -> bool:
         plans = self.env.recorder.plans
         return not plans or plans[-1].generation != view.generation
+
+    def _is_replaced(self, view: GroupView) -> bool:
+        """Whether another process has the partitions of a static member now, without a rebalance (KIP-345)."""
+        last = self.env.recorder.plans[-1].by_member
+        return len(view.members) == len(last) and any(self.names[member_id] not in last for member_id in view.members)
 
     def _record_plan(self, view: GroupView) -> None:
         parts = {self.names[member_id]: part for member_id, part in self.assignments().items()}

@@ -10,10 +10,11 @@ from assignors.registry import BUILT_IN
 from assignors.simulation.run import Simulation
 from assignors.simulation.settings import KNOWN, SettingsError, read
 from assignors.simulation.timeline.generations import generations
+from assignors.spelling import shown
 from assignors.whatif.events import Action, Event, Join, Loads, Scenario, UseAssignor
 from assignors.whatif.generations import Generation, in_turn
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
-from assignors.whatif.timing import overlaps
+from assignors.whatif.timing import overlaps, shared_instances
 
 
 def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Generation]:
@@ -36,10 +37,13 @@ def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Gen
     later = scenario.events[len(at_start) :]
     name = at_start[0].action.subject if at_start else chosen if isinstance(chosen, str) else chosen.name
     if not _is_simulated(name, later) or not overlaps(replace(scenario, events=later), name):
+        _check_instances(scenario, name)
         return in_turn(scenario, chosen)
     made = in_turn(replace(scenario, events=tuple(at_start)), chosen)
     start = replace(scenario, assignor=name, events=later)
-    if at_start or protocol_of(name) is RebalanceProtocol.CONSUMER:
+    if at_start or any(member.owned for member in scenario.members):
+        _check_instances(replace(scenario, events=()), name)
+    if at_start or (protocol_of(name) is RebalanceProtocol.CONSUMER and not shared_instances(scenario)):
         start = replace(start, members=made[-1].members, topics=made[-1].topics)
         if not any(member.owned for member in start.members):
             return in_turn(scenario, chosen)  # the simulation cannot continue a group that owns nothing
@@ -47,6 +51,17 @@ def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Gen
     if any(member.owned for member in start.members):
         return [*made, *found[1:]]
     return found if start.members else [*made, *found]
+
+
+def _check_instances(scenario: Scenario, assignor: str) -> None:
+    """Raises AssignorError when members share an instance id, and no simulated coordinator decides between them."""
+    if protocol_of(assignor) is RebalanceProtocol.SHARE or not (shared := shared_instances(scenario)):
+        return
+    raise AssignorError(
+        f"Several members have the instance id {shown(shared[0])!r}. Which of them is in the group is simulated only "
+        "under Kafka's own assignors, without a change of the assignor, and where none owns partitions at the start. "
+        "Give each member its own instance id."
+    )
 
 
 def _is_simulated(assignor: str, events: Sequence[Event]) -> bool:

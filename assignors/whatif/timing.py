@@ -1,11 +1,12 @@
 """Which events of a scenario fall within the time that an earlier one takes to have its effect."""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 from math import inf
 from operator import attrgetter
 
-from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Event, Scenario
+from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Event, Join, Scenario
 from assignors.whatif.rebalance_protocol import protocol_of
 from assignors.whatif.timeouts import Timeouts
 
@@ -16,7 +17,17 @@ def overlaps(scenario: Scenario, assignor: str) -> bool:
     Events between the failure of the coordinator and its return at the same moment count as one. Raises AssignorError
     for settings that are no numbers.
     """
-    return any(is_open for is_open, _ in _moments(scenario, assignor))
+    return bool(shared_instances(scenario)) or any(is_open for is_open, _ in _moments(scenario, assignor))
+
+
+def shared_instances(scenario: Scenario) -> list[str]:
+    """Instance ids that several members have at once: the coordinator decides which of them is in the group."""
+    there = Counter(member.instance_id for member in scenario.members)
+    found = {name for name, count in there.items() if count > 1}
+    for event, membership in zip(scenario.events, scenario.memberships(), strict=False):
+        if isinstance(event.action, Join) and (name := event.action.member.instance_id) is not None:
+            found |= {name} & {member.instance_id for member in membership.members.values()}
+    return sorted(name for name in found if name is not None)
 
 
 def settled_ms(scenario: Scenario, assignor: str) -> int:

@@ -9,6 +9,7 @@ from assignors.whatif.events import Loads
 from assignors.whatif.generations import Generation
 from assignors.whatif.moves import moves
 from assignors.whatif.quality import measure
+from assignors.whatif.rebalance_protocol import RebalanceProtocol, paused
 
 NO_LOADS = Loads()
 
@@ -27,7 +28,11 @@ def generations(timeline: Timeline, loads: Loads = NO_LOADS) -> list[Generation]
 def _generation(plan: Plan, before: Assignment, after: Assignment, scenario: str, loads: Loads) -> Generation:
     group = Group(scenario, plan.members, plan.topics, plan.assignor)
     changes = moves(before, after, group_arrays(group).layout)
-    rebalances, pauses = (0, 0) if plan.cause == INITIAL_STATE else (1, None)
+    rebalances, pauses = 1, None
+    if plan.cause == INITIAL_STATE:
+        rebalances = pauses = 0
+    elif plan.generation == before.generation:  # another process has the place of a static member
+        rebalances, pauses = 0, paused(changes, RebalanceProtocol.COOPERATIVE)
     quality = measure(before, after, group, loads, changes=changes, rebalances=rebalances, pauses=pauses)
     return Generation(
         plan.generation,

@@ -25,15 +25,8 @@ class Join(Action):
         return f"{wording.member(self.subject)} joins"
 
     def check(self, membership: Membership) -> Remarks:
-        instance = self.member.instance_id
         if self.subject in membership.members:
             yield ("id",), f"{shown(self.subject)!r} is already in the group."
-        elif instance is not None and any(instance == other.instance_id for other in membership.members.values()):
-            yield (
-                ("instance_id",),
-                f"{shown(instance)!r} is the instance id of a member that is in the group. "
-                "That member must leave or crash first.",
-            )
 
     def warn(self, membership: Membership) -> Remarks:
         yield from doubtful_subscriptions(self.member.topics, self.member.pattern, membership.partitions_ever)

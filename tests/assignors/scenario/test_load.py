@@ -219,3 +219,13 @@ def test_of_a_list_of_wrong_topics_the_first_is_named() -> None:
 
 
 HEAD_OF_JSON = {"schema_version": 1, "name": "x", "assignor": "range"}
+
+
+def test_two_members_with_one_instance_id_are_a_warning() -> None:
+    text = HEAD.replace("{id: c1,", "{id: c1, instance_id: pod,") + "  - {id: c2, instance_id: pod}\n"
+    (warning,) = check_bytes(text.encode(), "shop.yaml").warnings
+    assert (warning.path, warning.message) == (
+        "members[1].instance_id",
+        "'c1' has the instance id 'pod' too. Under the classic protocol the later one takes its place, and under "
+        "KIP-848 it is refused.",
+    )

@@ -268,11 +268,6 @@ def test_a_name_or_number_that_does_not_exist(line: str, problem: str) -> None:
     assert problems_of(f"{HEAD}{line}\n") == [f"line {LATER}: {problem}"]
 
 
-def test_two_members_with_one_instance_id() -> None:
-    text = HEAD.replace("{id: c1,", "{id: c1, instance_id: pod,") + "  - {id: c2, instance_id: pod}\n"
-    assert problems_of(text) == [f"line {LATER}: members[1].instance_id: 'pod' is already members[0]."]
-
-
 def test_a_capacity_that_is_given_twice() -> None:
     text = HEAD.replace("{id: c1,", "{id: c1, capacity: 5,") + "capacity: {c1: 6}\n"
     assert problems_of(text) == [f"line {LATER}: capacity.c1: 'c1' already has a capacity. Keep one."]

@@ -55,6 +55,35 @@ def test_a_static_member_that_returns_in_time_has_what_it_had() -> None:
     assert [its.number for its in made] == [5]
 
 
+def test_a_new_process_under_the_instance_id_has_what_the_old_one_had_without_a_rebalance() -> None:
+    made = assignors.fold(three("range", (60, Leave("c2")), (90, new("c2b", "i2")), static=True))
+    assert [(its.number, its.quality.rebalances, its.quality.paused) for its in made] == [(5, 0, 0), (5, 0, 4)]
+    assert made[1].event == "c2 leaves; c2b joins"
+    assert {who: len(held) for who, held in made[1].after.by_member.items()} == {"c1": 4, "c2b": 4, "c3": 4}
+
+
+@pytest.mark.parametrize(("assignor", "there"), [("range", "p2"), ("cooperative-sticky", "p2"), ("uniform", "p1")])
+def test_of_two_members_with_one_instance_id_one_is_in_the_group(assignor: str, there: str) -> None:
+    """The classic protocol fences the first one (FENCED_INSTANCE_ID), KIP-848 refuses the second one."""
+    both = tuple(Member(name, "edge", topics=("t",)) for name in ("p1", "p2"))
+    (only,) = assignors.fold(scenario(assignor, both))
+    assert {who: len(held) for who, held in only.after.by_member.items()} == {there: 6}
+
+
+def test_a_member_with_the_instance_id_of_another_takes_its_place() -> None:
+    made = assignors.fold(three("range", (60, new("c4", "i2")), static=True))
+    assert [(one.number, sorted(one.after.by_member)) for one in made] == [
+        (5, ["c1", "c2", "c3"]),
+        (5, ["c1", "c3", "c4"]),
+    ]
+
+
+def test_two_owners_with_one_instance_id_are_refused_with_the_fix() -> None:
+    both = tuple(Member(name, "edge", topics=("t",), owned=[TopicPartition("t", at)]) for at, name in enumerate("pq"))
+    with pytest.raises(AssignorError, match=r"Several members have the instance id 'edge'\..*Give each member its own"):
+        assignors.fold(scenario("range", both))
+
+
 def test_a_join_while_the_session_of_a_crashed_member_lasts_waits_for_its_end() -> None:
     first, second = assignors.fold(three("range", (60, Crash("c2")), (70, new("c4"))))
     assert (first.number, second.number, second.event) == (5, 6, "c2 crashes; c4 joins")

@@ -284,7 +284,6 @@ def test_capacity_comes_along_with_a_member_that_joins() -> None:
         (GcPause("B", 5), "(gc pause B): 'B' has left at 1s."),
         (Slow("Ab", 5), "(slow Ab): No member is named 'Ab'. Did you mean 'A'?"),
         (join("A"), "Event 2 at 2 s (join A): 'A' is already in the group."),
-        (join("D", instance_id="pod"), "(join D): 'pod' is the instance id of a member that is in the group."),
         (Subscribe("B", ()), "(subscribe B): 'B' has left at 1s."),
         (AddPartitions("tt", 9), "(add partitions tt): There is no topic 'tt' at this time. Did you mean 't'?"),
         (AddPartitions("t", 6), "(add partitions t): t already has 6 partitions, and Kafka cannot remove partitions."),
