@@ -1,6 +1,7 @@
 """One scenario under several assignors."""
 
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import numpy as np
 
@@ -24,6 +25,14 @@ class Outcome:
     @property
     def last(self) -> Quality | None:
         return self.generations[-1].quality if self.generations else None
+
+    @property
+    def change(self) -> tuple[Generation, ...]:
+        """The rebalances by which the group changed to the assignor; none if it had it at the start."""
+        later = self.generations[1:]
+        if not later or self.generations[0].assignor == self.assignor:
+            return ()
+        return tuple(takewhile(lambda made: made.at_ms == 0, later))
 
     def moved(self) -> int:
         """How often an owner gave up a partition."""

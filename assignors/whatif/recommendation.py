@@ -50,21 +50,40 @@ class Recommendation:
     """`assignor` rather than `other`: the group's own, or the best one that it could change to.
 
     `gains` and `costs` are the measures in which it is better and worse; both are empty for equal results, and for an
-    `other` that cannot assign the group.
+    `other` that cannot assign the group. Paused partitions, moves and rebalances are those of the events: `change` is
+    what the change to `assignor` costs, once; None where the group has it, or owns nothing yet.
     """
 
     assignor: str
     other: str
     gains: tuple[Difference, ...]
     costs: tuple[Difference, ...]
+    change: "Change | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What the rebalances of a change to another assignor cost."""
+
+    moves: int
+    paused: int
+    rebalances: int
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> "Change | None":
+        """None if the group had the assignor at the start."""
+        its = [made.quality for made in outcome.change]
+        if not its:
+            return None
+        return cls(sum(one.moved for one in its), sum(one.paused for one in its), sum(one.rebalances for one in its))
 
 
 def recommendation(outcomes: Sequence[Outcome], own: str) -> Recommendation | None:
     """The assignor to choose; None when no other assignor for this type of group has a result.
 
     Another one is better when it has the advantage in the first measure that differs: what lasts before paused
-    partitions, moves and rebalances. Without a lasting advantage it must not lose locality. Its counts include the
-    change to it.
+    partitions, moves and rebalances of the events. Without a lasting advantage it must not lose locality. What the
+    change to it costs once is no part of these counts.
     """
     others = [its for its in outcomes if its.assignor != own and its.generations and _fits(its.assignor, own)]
     mine = next((its for its in outcomes if its.assignor == own), None)
@@ -78,7 +97,7 @@ def recommendation(outcomes: Sequence[Outcome], own: str) -> Recommendation | No
     found = _differences(chosen, other)
     gains = tuple(one for one in found if one.value < one.other)
     costs = tuple(one for one in found if one.value > one.other)
-    return Recommendation(chosen.assignor, other.assignor, gains, costs)
+    return Recommendation(chosen.assignor, other.assignor, gains, costs, Change.of(chosen))
 
 
 def _fits(assignor: str, own: str) -> bool:
@@ -112,7 +131,7 @@ def _counts(its: Difference) -> bool:
 
 
 def _values(outcome: Outcome) -> dict[Measure, float]:
-    last = outcome.generations[-1].quality
+    last, once = outcome.generations[-1].quality, Change.of(outcome) or Change(0, 0, 0)
     values = {
         Measure.UNASSIGNED: last.unassigned,
         Measure.IDLE: len(last.idle_members),
@@ -120,9 +139,9 @@ def _values(outcome: Outcome) -> dict[Measure, float]:
         Measure.SPREAD: last.spread,
         Measure.SPLIT: _missed(last.co_partitioned),
         Measure.OTHER_RACK: _missed(last.rack_hits),
-        Measure.PAUSED: outcome.paused(),
-        Measure.MOVES: outcome.moved(),
-        Measure.REBALANCES: outcome.rebalances(),
+        Measure.PAUSED: outcome.paused() - once.paused,
+        Measure.MOVES: outcome.moved() - once.moves,
+        Measure.REBALANCES: outcome.rebalances() - once.rebalances,
     }
     return {measure: value for measure, value in values.items() if value is not None}
 

@@ -28,7 +28,7 @@ from assignors.whatif.events import (
 )
 from assignors.whatif.quality import Quality
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
-from assignors.whatif.recommendation import Difference, Measure, Recommendation
+from assignors.whatif.recommendation import Change, Difference, Measure, Recommendation
 
 MOST_NAMED = 2
 
@@ -162,13 +162,18 @@ def recommended(found: Recommendation, own: str) -> str:
     if not gains and not costs:
         return f"**Keep {name}**: no other is better" if found.assignor == own else f"{change}: {other} has no result"
     but = f"; but {costs}" if gains and costs else costs
-    return f"{change}: {gains}{but}"
+    return f"{change}: {gains}{but}{'' if found.change is None else _once(found.change)}"
+
+
+def _once(its: Change) -> str:
+    moves, paused = formats.plural(its.moves, "move"), formats.plural(its.paused, "partition")
+    return f". The change itself, once: {moves}, {paused} paused"
 
 
 RECOMMENDED_BY = (
     "The assignors that a group of this type can use are compared. Lasting effects count first: partitions without an "
-    "owner, idle members, drain time, how evenly partitions are spread; then the cost of the change: paused "
-    "partitions, moves and rebalances, including those caused by changing the assignor."
+    "owner, idle members, drain time, how evenly partitions are spread; then what the events cost: paused partitions, "
+    "moves and rebalances. What changing the assignor costs once is named apart."
 )
 
 

@@ -93,7 +93,11 @@ def test_hand_over_of_two_partitions(open_page: Open) -> None:
     [
         ("hot-member", "Change to `server-range`", "drains in 3 min 1 s (otherwise never)"),
         ("5000-partitions", "Change to `cooperative-sticky`", "298 partitions paused instead of 20,000"),
-        ("sticky-from-range", "Keep `sticky`", "3 moves instead of 7"),
+        (
+            "sticky-from-range",
+            "Change to `cooperative-sticky`",
+            "The change itself, once: 4 moves, 7 partitions paused",
+        ),
     ],
 )
 def test_the_recommendation_names_the_assignor_and_the_reason(

@@ -9,7 +9,7 @@ from assignors.scenario import examples, load_scenario
 from assignors.simulation.fold import fold
 from assignors.whatif.comparison import Outcome, compatible_assignors, with_change_to
 from assignors.whatif.events import Scenario
-from assignors.whatif.recommendation import Difference, Measure, Recommendation, recommendation
+from assignors.whatif.recommendation import Change, Difference, Measure, Recommendation, recommendation
 from tests.support.scenes import join, member, scenario
 
 
@@ -37,11 +37,22 @@ def test_an_assignor_without_idle_members_is_recommended() -> None:
 
 
 def test_the_own_assignor_is_kept_and_compared_with_the_best_other() -> None:
-    assert example("sticky-from-range") == Recommendation(
-        "sticky",
+    assert example("cooperative-hand-over") == Recommendation(
         "cooperative-sticky",
-        (Difference(Measure.PAUSED, 7, 10), Difference(Measure.MOVES, 3, 7), Difference(Measure.REBALANCES, 1, 2)),
+        "sticky",
+        (Difference(Measure.PAUSED, 2, 6),),
+        (Difference(Measure.REBALANCES, 2, 1),),
+    )
+
+
+def test_what_a_change_costs_once_is_apart_from_what_the_events_cost_after_it() -> None:
+    """A member leaves: an eager group pauses all of its seven partitions, a cooperative one the three that move."""
+    assert example("sticky-from-range") == Recommendation(
+        "cooperative-sticky",
+        "sticky",
+        (Difference(Measure.PAUSED, 3, 7),),
         (),
+        Change(4, 7, 1),
     )
 
 
