@@ -321,4 +321,6 @@ def explain_verdicts() -> None:
     with st.expander("What the verdicts mean", icon=":material/help:"):
         rows = [f"| {verdict_badge(s)} | {VERDICTS[s].meaning} | {VERDICTS[s].advice} |" for s in URGENCY]
         st.markdown("\n".join(["| Verdict | Meaning | What to do |", "|---|---|---|", *rows]))
+        urgent = [VERDICTS[s].word for s in URGENCY if verdicts.needs_attention(s)]
+        note(f"Groups from {urgent[0]} to {urgent[-1]}, the most urgent first, need attention; the others do not.")
         note("A share group commits no offsets: its start offset takes their place.")

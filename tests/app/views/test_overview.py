@@ -52,6 +52,10 @@ def test_coverage_and_pace_stand_in_the_second_line(open_page: Open) -> None:
     assert "polled every 10 s" in line
 
 
+def test_the_page_says_which_verdicts_need_attention(open_page: Open) -> None:
+    assert "Groups from Stopped to Held, the most urgent first, need attention" in page_text(open_page("overview"))
+
+
 def test_groups_are_sorted_by_urgency(open_page: Open) -> None:
     names = groups(open_page())
     assert names[:4] == ["fraud-scoring-v2", "billing-settlement", "orders-enrichment", "recreated-topic-reader"]
