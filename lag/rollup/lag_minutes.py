@@ -7,15 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag.offsets import UNKNOWN, Flags, Ints
+from lag.verdict.rules.status_rules import Rules
 from lag.verdict.status import STATUS_CODE, Status
 from lag.verdict.window import rates
 from lag.verdict.window.rates import Floats
 from lag.verdict.window.sample_rates import Growth, growths, time_to_loss
-from lag.verdict.window.samples import Commits, LagSamples, LogSamples, lag_samples
+from lag.verdict.window.samples import LOOKBACK_US, Commits, LagSamples, LogSamples, lag_samples
 
 MINUTE_US = 60_000_000
 QUIET_US = 10 * MINUTE_US
-"""A partition with waiting records and no commit for this time has stopped."""
+"""A partition with waiting records and no commit for this time has stopped, unless it usually takes longer."""
+HABIT_US = LOOKBACK_US - QUIET_US
+"""The longest wait in this time is what a partition usually takes; of earlier ones not every run has the beginning."""
+
+UNUSUAL = Rules().commit_gap_factor
+"""A wait is unusual from this many times the longest one on, as in the live verdict."""
 
 BEYOND_SAMPLES = 3
 """In how many samples in succession a commit must be beyond the log end. A single one shows that two clocks differ.
@@ -270,9 +276,34 @@ class _Fold:
         at = self._at
         waits = (at.lag > 0) & (np.diff(at.committed, prepend=at.committed[:1]) == 0) & _follows(at.series)
         since = np.maximum.accumulate(np.where(waits, UNKNOWN, at.at_us))
+        long = waits & (at.at_us - since >= QUIET_US)
+        doubtful = np.flatnonzero(long & self._inside)
+        usual_us = _longest_waits(at, waits, since, doubtful)
+        long[doubtful] = at.at_us[doubtful] - since[doubtful] >= UNUSUAL * usual_us
         quiet = np.zeros(len(self._every), bool)
-        quiet[self._row[self._inside]] = (waits & (at.at_us - since >= QUIET_US))[self._inside]
+        quiet[self._row[self._inside]] = long[self._inside]
         return quiet
+
+
+def _longest_waits(at: LagSamples, waits: Flags, since_us: Ints, rows: Ints) -> Ints:
+    """int64[n]: the longest time of the HABIT_US before each of these samples for which records waited for a commit.
+
+    `waits` and `since_us` are of every sample: whether records wait under the commit of the sample before, and from
+    which sample on. 0 where no wait has begun and ended in that time.
+    """
+    follows, waited = _follows(at.series), np.concatenate((np.zeros(1, bool), waits[:-1]))[: len(waits)]
+    ends = np.flatnonzero(follows & ~waits & waited)
+    ends = ends[follows[np.searchsorted(at.at_us, since_us[ends - 1])]]  # one that begins with a series began before it
+    began_us, lasted_us = since_us[ends - 1], at.at_us[ends] - since_us[ends - 1]
+    low = np.searchsorted(began_us, at.at_us[rows] - HABIT_US)
+    low = np.maximum(low, np.searchsorted(at.series[ends], at.series[rows]))
+    high = np.searchsorted(at.at_us[ends], at.at_us[rows], side="right")
+    longest = np.zeros(len(rows), np.int64)
+    some = low < high
+    if some.any():
+        bounds = np.stack([low[some], high[some]], axis=1).ravel()
+        longest[some] = np.maximum.reduceat(np.append(lasted_us, 0), bounds)[::2]
+    return longest
 
 
 def _goes_on(commits: Commits) -> Flags:

@@ -233,7 +233,7 @@ def status(inside: list[Any], lags: list[Any], judged: list[Any], rewinds: int) 
         return "unknown"
     if lags[-1]["lag"] == 0:
         return "ok"
-    if waits_since(inside[-1], judged) >= 600:
+    if (waits := waits_since(inside[-1], judged)) >= 600 and waits >= 1.25 * usual_wait(inside[-1], judged):
         return "stopped"
     return "rewound" if rewinds else "ok"
 
@@ -243,6 +243,20 @@ def is_beyond_end(one: Any, judged: list[Any]) -> bool:
     at = next(index for index, other in enumerate(judged) if other is one)
     last = judged[max(at - 2, 0) : at + 1]
     return len(last) == 3 and all(other["lag"] is not None and other["committed"] > one["end"] for other in last)
+
+
+def usual_wait(one: Any, judged: list[Any]) -> float:
+    """The longest wait for a commit that began and ended in the 110 minutes before, but not with the first sample."""
+    at = next(index for index, other in enumerate(judged) if other is one)
+    longest = 0.0
+    for end in range(1, at + 1):
+        before = judged[end - 1]
+        lasted = waits_since(before, judged)
+        goes_on = judged[end]["lag"] and judged[end]["committed"] == before["committed"]
+        began = before["at"] - lasted
+        if lasted and not goes_on and began > judged[0]["at"] and began >= one["at"] - 6600:
+            longest = max(longest, judged[end]["at"] - began)
+    return longest
 
 
 def waits_since(one: Any, judged: list[Any]) -> float:

@@ -357,6 +357,23 @@ def test_ten_minutes_without_a_commit_while_records_wait_is_stopped() -> None:
     assert {row["status"] for row in found[10:]} == {"stopped"}
 
 
+def test_a_group_that_commits_every_half_hour_is_stopped_only_before_its_habit_is_known() -> None:
+    """The first wait may have begun before the series, so the second one is the first that is known."""
+    samples = [Sample(600 + 10 * n, 0, 1_000 + 10 * n, 1_000 + 10 * n) for n in range(1_200)]
+    commits = [Commit(590 + 1_800 * n, 990 + 1_800 * n) for n in range(7)]
+    found = both(samples, commits, until=12_600)
+    stopped = [row["minute"] for row in found if row["status"] == "stopped"]
+    assert stopped == [*range(1_200, 2_281, 60), *range(2_940, 4_081, 60)]
+
+
+def test_it_is_stopped_when_it_takes_a_quarter_longer_than_usual() -> None:
+    samples = [Sample(600 + 10 * n, 0, 1_000 + 10 * n, 1_000 + 10 * n) for n in range(1_200)]
+    commits = [Commit(590 + 1_800 * n, 990 + 1_800 * n) for n in range(4)]
+    found = both(samples, commits, until=12_600)
+    first = next(row["minute"] for row in found if row["status"] == "stopped" and row["minute"] > 5_990)
+    assert 5_990 + 1.25 * 1_800 - 60 <= first <= 5_990 + 1.25 * 1_800 + 60
+
+
 def test_a_held_transaction_shows_in_the_lag_of_read_committed() -> None:
     (row,) = both([Sample(600, 0, 100, 60)], [Commit(1, 55)], until=660)
     assert (row["lag_last"], row["lag_rc_last"]) == (45, 5)
