@@ -7,6 +7,7 @@ from dataclasses import replace
 from assignors.memory import collector_at_rest
 from assignors.model import Assignor, AssignorError
 from assignors.registry import BUILT_IN
+from assignors.simulation.budget import check_budget
 from assignors.simulation.run import Simulation
 from assignors.simulation.settings import KNOWN, SettingsError, read
 from assignors.simulation.timeline.generations import generations
@@ -15,6 +16,11 @@ from assignors.whatif.events import Action, Event, Join, Loads, Scenario, UseAss
 from assignors.whatif.generations import Generation, in_turn
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
 from assignors.whatif.timing import overlaps, shared_instances
+
+_WHY_SIMULATED = (
+    "This one has to be simulated, because an event falls within a timeout or a rebalance of an earlier one: put more "
+    "time between its events."
+)
 
 
 def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Generation]:
@@ -77,6 +83,10 @@ def _simulated(scenario: Scenario, first_number: int) -> list[Generation]:
     except SettingsError as error:
         raise AssignorError(f"Settings of the scenario: {error}") from error
     protocol = protocol_of(scenario.assignor)
+    try:
+        check_budget(scenario, settings, protocol)
+    except AssignorError as error:
+        raise AssignorError(f"{error} {_WHY_SIMULATED}") from error
     with collector_at_rest():
         simulation = Simulation(scenario, settings, protocol, random.Random(0), words=_sentence, first=first_number)
         simulation.run(None)
