@@ -262,3 +262,41 @@ def test_a_reader_of_committed_data_behind_aborted_transactions_is_ok(
         assert (health.finding.status, 0 < known(health.time_lag.seconds) <= 20) == (Status.NO_MEMBERS, True)
         client.commit(group, commits(topic, {0: 219}))
         assert (poll().finding.status, poll().time_lag.seconds) == (Status.OK, 0.0)
+
+
+WRITTEN_MS = 1_700_000_000_000
+"""When the first record was written; each later one has been written a minute after the one before."""
+
+
+@pytest.mark.parametrize(
+    ("committed", "deleted_below", "first_unread"),
+    [(0, 0, 0), (7, 0, 7), (19, 0, 19), (7, 5, 7), (7, 12, None)],
+    ids=["nothing was read", "in the middle of a batch", "one is left", "retention behind it", "retention passed it"],
+)
+def test_the_time_lag_is_the_age_of_the_first_unread_record_at_the_first_poll(
+    kafka: EmbeddedKafka,
+    reader: ClusterReader,
+    topic: str,
+    monkeypatch: pytest.MonkeyPatch,
+    committed: int,
+    deleted_below: int,
+    first_unread: int | None,
+) -> None:
+    monkeypatch.setattr(marker_checks, "CHECKS_PER_POLL", 1_000)  # groups of other tests are read as well
+    monkeypatch.setattr(unread_check, "MOST_FETCHES", 1_000)
+    monkeypatch.setattr(unread_check, "MOST_S", 30.0)
+    with closing(KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, linger_ms=200)) as producer:
+        for number in range(20):
+            producer.send(topic, b"x", partition=0, timestamp_ms=WRITTEN_MS + 60_000 * number)
+        producer.flush()
+    if deleted_below:
+        with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
+            admin.delete_records({KafkaPartition(topic, 0): deleted_below})
+    group, now_ms = f"late-{topic}", WRITTEN_MS + 86_400_000
+    with group_client(kafka.bootstrap_servers) as client:
+        client.commit(group, commits(topic, {0: committed}))
+    found = known(Evaluator(default_policy).evaluate(reader, 1, now_ms).health.group(group)).time_lag
+    if first_unread is None:
+        assert found.seconds is None
+    else:
+        assert (found.seconds, found.error_bound_s) == (86_400 - 60 * first_unread, 0.0)
