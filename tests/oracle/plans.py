@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from assignors.model import Member, Topic
+from assignors.model import AssignorError, Member, Topic
 from assignors.simulation.fold import fold
 from assignors.simulation.run import simulate
 from assignors.simulation.settings import read
@@ -39,6 +39,7 @@ CONSUMER = ("uniform", "server-range")
 SUBSCRIPTIONS = (("t",), ("u",), ("t", "u"))
 NEAR_MS = (500, 2_000, 7_000, 20_000, 44_000, 60_000)
 FAR_MS = (400_000, 700_000)
+SEEDS = 8
 
 Plan = tuple[int, dict[str, list[str]]]
 
@@ -117,16 +118,38 @@ def check(seed: int, number: int) -> Iterator[Checked]:
     r = generator(seed, number)
     near = Course(r, NEAR_MS).scenario
     if overlaps(near, near.assignor):
-        yield Checked(NAME, _differs(near, fold(near), simulated(near), with_times=True))
+        yield _beside(near)
     for renames in (True, False):
         far = Course(r, FAR_MS, renames=renames).scenario
         if not overlaps(far, far.assignor):
-            yield Checked(NAME, _differs(far, in_turn(far), simulated(far), with_times=False))
+            yield _in_turn_beside(far)
 
 
-def simulated(scenario: Scenario) -> list[Generation]:
+def _in_turn_beside(scenario: Scenario) -> Checked:
+    """Sticky plans depend on member ids, which are of chance for processes that start: one of eight agrees."""
+    ours = in_turn(scenario)
+    found = (_differs(scenario, ours, simulated(scenario, seed), with_times=False) for seed in range(SEEDS))
+    first = next(found)
+    return Checked(NAME, first if first and all(found) else "")
+
+
+def _beside(scenario: Scenario) -> Checked:
+    """What both commands say; an event that cannot happen, as on a process that is just restarting, has one error."""
+    try:
+        theirs = simulated(scenario)
+    except AssignorError as error:
+        try:
+            fold(scenario)
+        except AssignorError as ours:
+            return Checked(NAME, "" if str(ours) == str(error) else f"{scenario}\n{ours}\n{error}", refused=True)
+        return Checked(NAME, f"{scenario}\nonly simulate says: {error}")
+    return Checked(NAME, _differs(scenario, fold(scenario), theirs, with_times=True))
+
+
+def simulated(scenario: Scenario, seed: int = 0) -> list[Generation]:
     """What the command `simulate` finds, as generations."""
-    return generations(simulate(scenario, read(scenario.protocol), protocol_of(scenario.assignor)), scenario.loads)
+    protocol = protocol_of(scenario.assignor)
+    return generations(simulate(scenario, read(scenario.protocol), protocol, seed=seed), scenario.loads)
 
 
 def _differs(scenario: Scenario, one: Sequence[Generation], other: Sequence[Generation], *, with_times: bool) -> str:
