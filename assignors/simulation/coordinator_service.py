@@ -193,9 +193,8 @@ class GroupCoordinatorService(ABC):
         self.record_state(view)
         self._count_generation(view)
         is_assigned = view.state == "Stable" and (self._is_new(view) or self._is_replaced(view))
-        if view.state == "Empty" and view.generation > 0 and self._is_new(view):
-            self._record_plan(view)
-        if is_assigned:
+        is_emptied = view.state == "Empty" and view.generation > 0 and self._is_new(view)
+        if is_assigned or is_emptied:
             self._record_plan(view)
         if is_assigned or len(view.members) < self._members:
             self._mark_zombies()

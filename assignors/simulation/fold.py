@@ -41,7 +41,9 @@ def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Gen
     chosen = scenario.assignor if assignor is None else assignor
     at_start = [event for event in scenario.events[:1] if event.at_ms == 0 and isinstance(event.action, UseAssignor)]
     later = scenario.events[len(at_start) :]
-    name = at_start[0].action.subject if at_start else chosen if isinstance(chosen, str) else chosen.name
+    name = chosen if isinstance(chosen, str) else chosen.name
+    if at_start:
+        name = at_start[0].action.subject
     if not _is_simulated(name, later) or not overlaps(replace(scenario, events=later), name):
         _check_instances(scenario, name)
         return in_turn(scenario, chosen)

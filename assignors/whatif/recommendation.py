@@ -46,22 +46,6 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
-    """`assignor` rather than `other`: the group's own, or the best one that it could change to.
-
-    `gains` and `costs` are the measures in which it is better and worse; both are empty for equal results, and for an
-    `other` that cannot assign the group. Paused partitions, moves and rebalances are those of the events: `change` is
-    what the change to `assignor` costs, once; None where the group has it, or owns nothing yet.
-    """
-
-    assignor: str
-    other: str
-    gains: tuple[Difference, ...]
-    costs: tuple[Difference, ...]
-    change: "Change | None" = None
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
     """What the rebalances of a change to another assignor cost."""
 
@@ -76,6 +60,22 @@ class Change:
         if not its:
             return None
         return cls(sum(one.moved for one in its), sum(one.paused for one in its), sum(one.rebalances for one in its))
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """`assignor` rather than `other`: the group's own, or the best one that it could change to.
+
+    `gains` and `costs` are the measures in which it is better and worse; both are empty for equal results, and for an
+    `other` that cannot assign the group. Paused partitions, moves and rebalances are those of the events: `change` is
+    what the change to `assignor` costs, once; None where the group has it, or owns nothing yet.
+    """
+
+    assignor: str
+    other: str
+    gains: tuple[Difference, ...]
+    costs: tuple[Difference, ...]
+    change: Change | None = None
 
 
 def recommendation(outcomes: Sequence[Outcome], own: str) -> Recommendation | None:

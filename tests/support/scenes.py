@@ -16,7 +16,7 @@ def member(name: str, topics: str = "t", owned: str = "", generation: int | None
 def scenario(
     assignor: str, members: str | tuple[Member, ...], *actions: Action, topics: str = "t:6", every_ms: int = 600_000
 ) -> Scenario:
-    """Events ten minutes apart, unless told otherwise: each has its effect before the next one."""
+    """Events `every_ms` apart; ten minutes, so that each has its effect before the next one."""
     sizes = dict(part.split(":") for part in topics.split())
     there = tuple(map(member, members.split())) if isinstance(members, str) else members
     events = tuple(Event(every_ms * at, action) for at, action in enumerate(actions, 1))
